@@ -144,7 +144,8 @@ def working(what: str, database: Database) -> Iterator[None]:
         timer.cancel()
         progress.stop()
 
-    click.get_current_context().meta[_END_PROGRESS] = end
+    if (context := click.get_current_context(silent=True)) is not None:
+        context.meta[_END_PROGRESS] = end
     timer.start()
     try:
         yield

@@ -373,7 +373,7 @@ def test_one_number_is_the_prior_of_every_label_and_wildcards_fit_all(tree: Even
         (pd.DataFrame({"vertex_id": [1], "prior": [1.0]}), "the columns are vertex_id, prior"),
         (
             pd.DataFrame({"vertex_id": [1], "label": ["low"], "prior": [1.0]}),
-            "1 entry for the 2 labels",
+            "1 entry for 2 labels",
         ),
         (
             pd.DataFrame({"vertex_id": [99], "label": ["low"], "prior": [1.0]}),
@@ -546,7 +546,7 @@ def test_exact_says_that_it_is_the_optimum_and_no_method_is_better(db: Database)
         ({"n_stages": 2}, "'ahc' has no n_stages"),
         ({"smoothing": -0.1}, "smoothing must be a number from 0 to 1e100, not -0.1"),
         ({"smoothing": True}, "smoothing must be a number from 0 to 1e100, not True"),
-        ({"seed": 1.5}, "seed must be a whole number from 0 to 2^63 - 1, not 1.5"),
+        ({"seed": 1.5}, r"seed must be a whole number from 0 to 2\^63 - 1, not 1.5"),
         ({"single_edges": "join"}, "unknown value 'join' for single_edges"),
         ({"alpha": 0}, "alpha must be a number above 0, not 0"),
         ({"alpha": "much"}, "alpha must be a number above 0, not 'much'"),

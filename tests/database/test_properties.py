@@ -317,7 +317,7 @@ def test_an_added_path_that_leaves_out_what_others_answered_is_refused(
     db: Database,
 ) -> None:
     survey = ingest(db, [({"X": "a", "Y": "y", "Z": "p"}, 3)], ["X", "Y", "Z"])
-    with pytest.raises(TreeError, match=r"leaves out 'Y', but 3 rows .*\n.*'not appl"):
+    with pytest.raises(TreeError, match=r"leaves out 'Y', but 3 respondents .*\n.*'not appl"):
         survey.event_tree(add_paths=[{"X": "a", "Z": "p"}])
     added = {"X": "a", "Y": NOT_APPLICABLE, "Z": "p"}
     survey.event_tree(add_paths=[added])

@@ -347,10 +347,10 @@ def test_every_public_method_works_or_says_why_not(
 
 
 def test_what_is_to_be_saved_first_works_once_saved(
-    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    made: StagedTree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    conditioned = database.cegs["asked"].given(z=True)
+    conditioned = made.to_ceg("to-save", replace=True).given(z=True)
     saved = conditioned.save("asked-z", replace=True)
     arguments = ARGUMENTS | {"rows": (("positions",), {})}
     to_save, refused = set(), set()

@@ -345,7 +345,7 @@ def several(*changes: Callable[[list[list[Any]]], object]) -> Callable[..., obje
             several(set_cell(5, "stage", "a"), set_cell(4, "stage", "a")),
             (
                 r"stage 'a' cannot hold both row 5, \('no',\) and row 6, \('hi', '01'\): the "
-                r"first asks Fall \(maybe, no\), the second Fall \(no, yes\)\n"
+                r"first is about Fall \(maybe, no\), the second about Fall \(no, yes\)\n"
                 r"hint: .*sampling_zeros.*relabel"
             ),
         ),

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import codecs
 import re
+import shutil
+import sys
 import tempfile
-from contextlib import suppress
+from contextlib import ExitStack, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
@@ -36,7 +39,6 @@ from cegdb.store.progress import quiet_cursor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from contextlib import ExitStack
 
     from cegdb.options import ReadOptions
 
@@ -46,6 +48,7 @@ __all__ = [
     "SkippedRow",
     "SkippedRows",
     "compression_of",
+    "copy_of_stdin",
     "explain_error",
     "open_csv",
     "path_literal",
@@ -68,12 +71,41 @@ class MisreadError(SurveyError):
     """DuckDB cannot read the file itself, but can when its rows are written again."""
 
 
+class _Kept:
+    """What lasts until both tries to read a source are over: the copy of standard input."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self.stack = stack
+        self.stdin: Path | None = None
+
+
+_KEPT: Final[ContextVar[_Kept]] = ContextVar("_KEPT")
+
+
 def retry_rewritten(read: Callable[..., _T]) -> _T:
     """Call ``read`` with ``rewrite`` false; if DuckDB misreads the file, with true."""
-    try:
-        return read(rewrite=False)
-    except MisreadError:
-        return read(rewrite=True)
+    with ExitStack() as stack:
+        token = _KEPT.set(_Kept(stack))
+        stack.callback(_KEPT.reset, token)
+        try:
+            return read(rewrite=False)
+        except MisreadError:
+            return read(rewrite=True)
+
+
+def copy_of_stdin(stack: ExitStack) -> Path:
+    """Return a file with what standard input held, which can be read only once.
+
+    It lasts as long as ``stack``, or as `retry_rewritten`.
+    """
+    kept = _KEPT.get(_Kept(stack))
+    if kept.stdin is None:
+        folder = kept.stack.enter_context(tempfile.TemporaryDirectory(prefix="cegdb-"))
+        file = Path(folder) / "stdin"
+        with file.open("wb") as copy:
+            shutil.copyfileobj(sys.stdin.buffer, copy)
+        kept.stdin = file
+    return kept.stdin
 
 
 class CsvFile(NamedTuple):

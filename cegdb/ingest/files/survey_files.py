@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-import shutil
 import stat
-import sys
-import tempfile
 import zipfile
 from contextlib import contextmanager
 from dataclasses import replace
@@ -58,14 +55,7 @@ def from_stdin(
     """Return the relation of what standard input holds, kept in a temporary file."""
     if options.source_column is not None:
         raise SurveyError("source_column needs files, and standard input is not a file")
-    if rewrite:
-        raise SurveyError(
-            "standard input cannot be read directly", hint="write it to a file first"
-        )
-    folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="cegdb-"))
-    file = Path(folder) / "stdin"
-    with file.open("wb") as copy:
-        shutil.copyfileobj(sys.stdin.buffer, copy)
+    file = csv_file.copy_of_stdin(stack)
     stack.enter_context(_named_in_errors(file, "standard input"))
     relation = from_file(con, file, stack, options, rewrite=rewrite)
     return replace(relation, description="standard input")
