@@ -683,8 +683,9 @@ class LearnOptions:
         first pair found; "csbhc" joins all stages over the answers to one earlier question in
         one context; "bj" joins the two nearest stages while their `distance` is below
         `threshold`; "hc" moves single situations, merges and splits stages; "hclust" and
-        "kmeans" cluster the shares, fast and approximate. "exact" finds the optimum of BIC or
-        AIC, for florets of two labels.""",
+        "kmeans" cluster the shares, fast and approximate. "exact" finds the staging with the
+        best score of all, where up to 16 situations may share stages, or where florets have two
+        labels and the score is BIC or AIC.""",
         choices=get_args(Method),
     )
     score: ScoreName | None = _setting(
@@ -753,11 +754,6 @@ class LearnOptions:
             raise StagingError(
                 "method 'bj' has no score",
                 hint="it joins stages by their distance: give distance and threshold",
-            )
-        if method == "exact" and self.settled_score not in ("bic", "aic"):
-            raise StagingError(
-                f"method 'exact' finds the optimum of BIC or AIC, not of {self.score}",
-                hint="give score='bic' or score='aic', or use method='hc'",
             )
         if method == "exact" and not (
             self.initial is None or is_one_of(self.initial, ("full",))

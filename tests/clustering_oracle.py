@@ -87,3 +87,33 @@ def n_partitions(n, m):
     if m in (0, n + 1):
         return 0
     return n_partitions(n - 1, m - 1) + m * n_partitions(n - 1, m)
+
+
+def partitions(items):
+    """Yield all partitions of a list, as lists of lists."""
+    if not items:
+        yield []
+        return
+    first, *others = items
+    for blocks in partitions(others):
+        yield [[first], *blocks]
+        for index, block in enumerate(blocks):
+            yield [*blocks[:index], [first, *block], *blocks[index + 1 :]]
+
+
+def all_stagings(situations, log_structure, score=log_marginal_likelihood):
+    """Yield each staging of a list of (counts, prior), as blocks of indices, and its score.
+
+    ``log_structure(m)`` is the log prior of a staging with ``m`` stages.
+    """
+
+    @cache
+    def block_score(block):
+        total = situations[block[0]]
+        for index in block[1:]:
+            total = merged(total, situations[index])
+        return score(*total)
+
+    for blocks in partitions(list(range(len(situations)))):
+        values = [block_score(tuple(block)) for block in blocks]
+        yield blocks, fsum([*values, log_structure(len(blocks))])

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from cegdb.clustering.all_stagings import MAX_SITUATIONS, Posterior, posterior
 from cegdb.clustering.greedy import (
     Merge,
     agglomerate,
     interleave,
 )
 from cegdb.clustering.hyperstage import Hyperstage
-from cegdb.clustering.methods import Coarsening, LearntStages, Plan, learn, total_score
+from cegdb.clustering.methods import (
+    Coarsening,
+    LearntStages,
+    Plan,
+    learn,
+    programme_size,
+    total_score,
+)
 from cegdb.clustering.scoring import (
     Marginal,
     Penalised,
@@ -17,6 +25,7 @@ from cegdb.clustering.scoring import (
 )
 
 __all__ = [
+    "MAX_SITUATIONS",
     "Coarsening",
     "Hyperstage",
     "LearntStages",
@@ -24,10 +33,13 @@ __all__ = [
     "Merge",
     "Penalised",
     "Plan",
+    "Posterior",
     "agglomerate",
     "interleave",
     "learn",
     "log_marginal_likelihood",
     "log_rising",
+    "posterior",
+    "programme_size",
     "total_score",
 ]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
+from cegdb.clustering.all_stagings import best_staging, interchangeable
 from cegdb.clustering.backward import bj, csbhc, fbhc
 from cegdb.clustering.greedy import MIN_LOG_BAYES_FACTOR, TIE_TOLERANCE, Merge, agglomerate
 from cegdb.clustering.hill_climbing import climb
@@ -125,9 +126,27 @@ def learn(hyperstage: Hyperstage, plan: Plan) -> LearntStages:
         return LearntStages(stage)
     if method == "kmeans":
         return LearntStages(kmeans(hyperstage, score, plan.n_stages, plan.seed, plan.smoothing))
-    if isinstance(score, Penalised):
+    if method == "exact" and isinstance(score, Penalised) and _is_line(hyperstage, score):
         return LearntStages(optimum(hyperstage, score, structure))
+    if method == "exact":
+        return LearntStages(best_staging(hyperstage, score, structure))
     raise ValueError(f"no method for {plan}")
+
+
+def programme_size(hyperstage: Hyperstage, plan: Plan) -> int:
+    """Return of how many situations method "exact" looks at all stagings, 0 if of none."""
+    n_situations, n_labels = hyperstage.counts.shape
+    score = plan.scorer
+    if n_situations == 1 or n_labels == 1 or _is_line(hyperstage, score):
+        return 0
+    structure = structure_prior(n_situations, plan.structure_prior)
+    return int(interchangeable(hyperstage, score, structure).max()) + 1
+
+
+def _is_line(hyperstage: Hyperstage, score: Score) -> bool:
+    """Return whether the stages of the best staging are neighbours in their shares."""
+    is_likelihood = isinstance(score, Penalised) and score.smoothing == 0
+    return is_likelihood and hyperstage.counts.shape[1] == 2
 
 
 def _climb_from_both(hyperstage: Hyperstage, plan: Plan) -> NDArray[np.int64]:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from cegdb.clustering.all_stagings import MAX_SITUATIONS
 from cegdb.clustering.greedy import MIN_LOG_BAYES_FACTOR, TIE_TOLERANCE
-from cegdb.clustering.methods import Plan, learn
+from cegdb.clustering.methods import Plan, learn, programme_size
 from cegdb.clustering.structure_prior import structure_prior
 from cegdb.options import GREEDY_METHODS
 
@@ -30,6 +31,8 @@ _COSTS: Final[dict[Method, tuple[float, float, float]]] = {
     "kmeans": (15_000, 50, 0.0),
 }
 """What a run of a method costs in microseconds: a constant, per situation, per pair of them."""
+_SET_COST: Final = 30.0
+"""What each set of situations costs a run that looks at all stagings, in microseconds."""
 
 
 @dataclass(frozen=True)
@@ -85,11 +88,17 @@ def expected_spurious_stages(
     moves_situations = plan.method in ("hc", "exact")
     starts = [start if moves_situations else start.pooled() for start in hyperstages]
     sizes = np.array([len(start.ids) for start in starts], dtype=np.int64)
+    # A simulation has no equal shares, so that all its stagings are too many to look at.
+    looks_at_all = np.array(
+        [plan.method == "exact" and programme_size(start, plan) > 0 for start in starts]
+    )
+    most = np.where(looks_at_all, np.minimum(sizes, MAX_SITUATIONS), sizes)
     labels = np.array([start.counts.shape[1] for start in starts], dtype=np.float64)
 
     def affordable_runs(max_situations: int) -> float:
-        n = np.minimum(sizes, max_situations).astype(np.float64)
+        n = np.minimum(most, max_situations).astype(np.float64)
         cost = _merging_cost(n, labels) if is_greedy else _run_cost(n, plan.method)
+        cost = np.where(looks_at_all, _SET_COST * 2.0**n, cost)
         total = budget.merging_cost if is_greedy else budget.microseconds
         return total / max(float(cost.sum()), 1.0)
 
@@ -100,7 +109,7 @@ def expected_spurious_stages(
     ):
         max_situations = max_situations * 3 // 4
     n_runs = int(np.clip(affordable_runs(max_situations), budget.min_runs, budget.max_runs))
-    n_sampled = np.minimum(sizes, max_situations)
+    n_sampled = np.minimum(most, max_situations)
     is_simulated = (sizes > 1) & np.array([start.counts.any() for start in starts], dtype=bool)
     if not is_simulated.any():
         n_runs = 0

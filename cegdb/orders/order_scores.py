@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from cegdb import clustering
+from cegdb.errors import StagingError, listed
 from cegdb.orders.order_ranking import members
 from cegdb.stages.learning import integer_sizes, prior_bases
 
@@ -133,17 +134,31 @@ class LocalScores:
         ids = np.arange(len(first))
         prior = np.repeat((self.alpha / n_shares)[:, None], question.n_labels, axis=1)
         bases, multiplicities = prior_bases(prior)
-        return self._learn_and_score(
-            clustering.Hyperstage(
-                ids=ids,
-                counts=counts,
-                bases=bases,
-                multiplicities=multiplicities,
-                start=ids,
-                answers=answers,
-                unit=unit,
-            )
+        situations = clustering.Hyperstage(
+            ids=ids,
+            counts=counts,
+            bases=bases,
+            multiplicities=multiplicities,
+            start=ids,
+            answers=answers,
+            unit=unit,
         )
+        if self.plan.method == "exact":
+            self._refuse_too_many(situations, question.name, others)
+        return self._learn_and_score(situations)
+
+    def _refuse_too_many(
+        self, situations: clustering.Hyperstage, name: str, others: Sequence[int]
+    ) -> None:
+        n_situations = clustering.programme_size(situations, self.plan)
+        if n_situations > clustering.MAX_SITUATIONS:
+            before = listed([repr(self.rows.questions[y].name) for y in others])
+            raise StagingError(
+                "method 'exact' looks at all stagings of up to "
+                f"{clustering.MAX_SITUATIONS} situations; {name!r} after {before} has "
+                f"{n_situations:,}",
+                hint="use method='ahc' or 'hc', or search over fewer variables",
+            )
 
     def _learn_and_score(self, situations: clustering.Hyperstage) -> LocalStaging:
         if situations.counts.shape[1] == 1:

@@ -8,12 +8,11 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from cegdb.errors import StagingError, TreeError, agreeing, listed
+from cegdb.errors import StagingError, TreeError
 from cegdb.options import LearnOptions, OrderOptions
 from cegdb.orders import order_ranking
 from cegdb.orders.complete_cases import (
     CompleteRows,
-    Question,
     find_questions,
     read_complete_rows,
 )
@@ -102,7 +101,6 @@ def search_orders(
     _refuse_underflow(mass, rows)
     effects = tuple(counting.effects.get(name, 1.0) for name in names)
     effective_size = EffectiveSize(counting.uses_weights, factor, effects)
-    _refuse_misfit(method, rows.questions)
     plan = plan_of(learning, 0.0, effective_size.n_rows(rows.sums))
     local_scores = LocalScores(
         rows, effective_size, plan, mass, limits.max_cells, limits.max_key
@@ -143,16 +141,6 @@ def _weighting(counting: Weighting) -> dict[str, object]:
     recorded = counting.as_json()
     recorded.pop("deff_is_given", None)
     return {name.replace("deff", "design effects"): value for name, value in recorded.items()}
-
-
-def _refuse_misfit(method: str, questions: Sequence[Question]) -> None:
-    many = [repr(question.name) for question in questions if question.n_labels > 2]
-    if method == "exact" and many:
-        raise StagingError(
-            f"method 'exact' is for variables of two labels; {listed(many)} "
-            f"{agreeing(len(many), 'have')} more",
-            hint="use method='bhc', or leave them out of variables",
-        )
 
 
 def _refuse_underflow(alpha: float, rows: CompleteRows) -> None:

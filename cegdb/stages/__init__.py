@@ -108,11 +108,6 @@ def learn_stages(
     1
     """
     options, learning = options or StageOptions(), learning or LearnOptions()
-    if learning.method == "exact" and options.smoothing:
-        raise StagingError(
-            "method 'exact' cannot be combined with smoothing",
-            hint="its proof of optimality needs unsmoothed shares: leave smoothing out",
-        )
     request = StagingRequest(
         options, learning, name=name, replace=replace, limits=limits or StagingLimits()
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from cegdb import clustering
-from cegdb.clustering import Coarsening, Hyperstage, Plan
+from cegdb.clustering import MAX_SITUATIONS, Coarsening, Hyperstage, Plan
 from cegdb.clustering.null_bootstrap import expected_spurious_stages
 from cegdb.errors import StagingError
 from cegdb.options import DISTANCES
@@ -187,15 +187,20 @@ def _hyperstage_of_rows(
 def refuse_misfit(
     steps: Steps, tree_id: int, hyperstages: Sequence[Hyperstage], plan: Plan
 ) -> None:
-    """Refuse method "exact" where situations have more than two labels."""
+    """Refuse method "exact" where a hyperstage has more stagings than it can look at."""
+    if plan.method != "exact":
+        return
     for hyperstage in hyperstages:
-        n_situations, n_labels = hyperstage.counts.shape
-        if plan.method == "exact" and n_situations > 1 and n_labels > 2:
+        n_situations = clustering.programme_size(hyperstage, plan)
+        if n_situations > MAX_SITUATIONS:
             raise StagingError(
-                "method 'exact' needs florets with two labels; "
-                f"{n_situations:,} situations, such as "
-                f"{describe_situation(steps, tree_id, int(hyperstage.ids[0]))}, have more",
-                hint="use method='hc', or give the stages of these situations as frozen",
+                f"method 'exact' looks at all stagings of up to {MAX_SITUATIONS} situations; "
+                f"{n_situations:,}, such as "
+                f"{describe_situation(steps, tree_id, int(hyperstage.ids[0]))}, may share "
+                "stages here",
+                hint="use method='ahc' or method='hc', give hyperstages= or frozen= stages "
+                "that leave fewer, or, where situations have two labels, score='bic' or 'aic', "
+                "without smoothing, which have no limit",
             )
 
 

@@ -691,7 +691,19 @@ def test_any_method_of_learning_can_be_used(db: Database, method: str) -> None:
     assert search.score == pytest.approx(best, abs=1e-9)
 
 
-def test_the_exact_method_is_refused_for_more_than_two_labels(db: Database) -> None:
+def test_exact_stages_of_an_order_are_no_worse_than_merged_ones(db: Database) -> None:
     survey = ingested(db, random_rows(16, [2, 3, 2], 50))
-    with pytest.raises(StagingError, match="'exact' is for variables of two labels; '"):
-        survey.search_orders(method="exact")
+    merged = survey.search_orders()
+    best = survey.search_orders(method="exact", score="log_marginal_likelihood")
+    assert best.score >= merged.score - 1e-9
+    staged = survey.event_tree(order=best.best, sampling_zeros="full").learn_stages(
+        method="exact", score="log_marginal_likelihood", alpha=3
+    )
+    assert staged.log_marginal_likelihood >= best.score - 1e-9
+
+
+def test_the_exact_method_refuses_an_order_with_too_many_situations(db: Database) -> None:
+    survey = ingested(db, random_rows(16, [3, 3, 3, 2], 400))
+    said = r"of up to 16 situations; '.' after '.', '.', '.' has (18|27)"
+    with pytest.raises(StagingError, match=said):
+        survey.search_orders(method="exact", score="log_marginal_likelihood")
