@@ -524,9 +524,9 @@ class TreeOptions:
     )
     sampling_zeros: SamplingZeros = _setting(
         "none",
-        """Answers that nobody gave: "none" leaves them out; "floret" gives each floret all
-        levels of its variable, the new ones as leaves; "full" also expands these down to the
-        last variable.""",
+        """Answers that nobody gave: "none" leaves them out; "floret" adds all levels of a
+        variable wherever its question was put to somebody, answered or not, the new ones as
+        leaves; "full" also expands these down to the last variable.""",
         choices=get_args(SamplingZeros),
     )
     add_paths: Sequence[Path] = _setting(

@@ -293,9 +293,12 @@ def _add_sampling_zeros(
     for column, variable in enumerate(order):
         for history in [h for h in n if len(h) == column]:
             answers = [(*history, (variable, label)) for label in levels[variable]]
-            has_value_edge = any(child in n for child in answers)
+            missing = (*history, (variable, MISSING))
+            n_going_on = sum(count for path, count in n.items() if path[:-1] == history != path)
+            n_stopped = n[history] - n_going_on
+            is_asked = n_stopped > 0 or any(child in n for child in [*answers, missing])
             is_empty = n[history] == 0 and history != ()
-            if has_value_edge or (sampling_zeros == "full" and is_empty):
+            if is_asked or (sampling_zeros == "full" and is_empty):
                 for child in answers:
                     if not any(set(rule.items()) <= set(child) for rule in impossible):
                         n.setdefault(child, 0)

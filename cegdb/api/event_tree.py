@@ -345,8 +345,8 @@ class EventTree(GraphObject):
 
         ``"ahc"`` merges while the gain exceeds 1e-9 [1]_; if several merges tie, it takes the
         one with the smallest situations. The other methods are those of stagedtrees [2]_.
-        Situations with a single edge are not learnt; those that no row reached share a stage in
-        each hyperstage.
+        Situations with a single edge are not learnt; those where nobody answered share a stage
+        in each hyperstage.
         With many situations a flat structure prior makes extra stages by chance: the summary
         shows the expected number, from simulated data in which all situations of a hyperstage
         are alike.

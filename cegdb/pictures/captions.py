@@ -199,7 +199,7 @@ def probabilities_caption(rows: Stages, variable: str, note: str) -> str:
         "Squares: the only possible answer, with probability 1"
         if "single_edge" in kinds
         else "",
-        "Diamonds: nobody reached the stage, so the dot is the prior mean"
+        "Diamonds: nobody in the stage gave an answer, so the dot is the prior mean"
         if "unobserved" in kinds
         else "",
         f"…: {counted(n_hidden, 'number')} hidden, because small counts could be calculated "

@@ -435,6 +435,7 @@ def _zero_paths(
             radix=variable.radix,
             previous_radix=previous,
             n_values=variable.n_values,
+            structural_code=variable.structural_code,
             is_full=policy.sampling_zeros == "full" and not is_root,
         )
         previous = variable.radix

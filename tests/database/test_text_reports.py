@@ -193,7 +193,7 @@ def test_what_is_uncertain_or_certain_or_unseen_is_said(db: Database) -> None:
     text = tree.learn_stages(single_edges="apart").to_ceg().report.text(unit="answers")
     said = "All answers with x “u” answered “v” to y; nobody in the data answered otherwise"
     assert f"{said} (n = 40)." in text
-    assert "There are no answers with x “z” in the data, so nothing is said about y." in text
+    assert "Nothing is said about y of answers with x “z”: the data have no answer." in text
     assert "40 of the 49 answers were asked this question." in text
     book = {"variables": {"x": {"label": "Did it rain?"}}}
     few = db.ingest("select i % 2 as x from range(9) t(i)", name="few", codebook=book)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import oracle
 import pandas as pd
@@ -186,6 +186,26 @@ def test_a_hand_added_path_has_no_rows_and_counts_as_an_answer(db: Database) -> 
     assert "1 vertex added that nobody reached" in tree.summary
     staged = tree.learn_stages()
     assert (staged.stage_edges["probability"] > 0).all()
+    assert db.check() == []
+
+
+@pytest.mark.parametrize("policy", ["prefix", "category"])
+@pytest.mark.parametrize("zeros", ["floret", "full"])
+def test_where_nobody_answered_a_question_its_answers_are_added(
+    db: Database, policy: Literal["prefix", "category"], zeros: Literal["floret", "full"]
+) -> None:
+    rows = "select * from (values ('a', '?', 8), ('b', 'x', 3), ('b', 'y', 2)) as t(q, r, n)"
+    survey = db.ingest(rows, name="rows", count="n", missing=["?"])
+    observed = survey.event_tree(missing_policy=policy)
+    tree = survey.event_tree("zeros", missing_policy=policy, sampling_zeros=zeros)
+    assert len(tree.edges) == len(observed.edges) + 2
+    assert tree.edges[tree.edges["n"] == 0]["label"].tolist() == ["x", "y"]
+    ceg = tree.learn_stages().to_ceg()
+    assert 0 < ceg.given({"q": "a"}).probability({"r": "x"}) < 1
+    if policy == "prefix":
+        assert "Nothing is said about r of people with q “a”: the data have no answer." in (
+            ceg.report.text()
+        )
     assert db.check() == []
 
 

@@ -268,6 +268,31 @@ def test_sampling_zeros_complete_a_floret_or_the_whole_product() -> None:
     assert full - floret == {"d/x", "d/y"}  # and nothing under c, where Y is not asked
 
 
+def test_sampling_zeros_complete_where_all_answers_are_missing() -> None:
+    rows = rows_of("X Y", (["a", MISS], 3), (["b", NA], 2), ("cy", 1), ("cz", 1))
+    some_missing: list[tuple[Any, int]] = [({"X": "d", "Y": MISS}, 1), ({"X": "d", "Y": NA}, 1)]
+    for zeros in ("floret", "full"):
+        tree = event_tree(rows, ["X", "Y"], sampling_zeros=zeros)
+        assert edge_counts(tree).keys() >= {"a/y", "a/z"}
+        assert tree.vertices[("X", "a"),].n_stopped == 3
+        assert tree.vertices[("X", "b"),].is_leaf  # the question was not put to them
+        tree = event_tree(
+            rows + some_missing, ["X", "Y"], sampling_zeros=zeros, missing_policy="category"
+        )
+        counts = edge_counts(tree)
+        assert {path: n for path, n in counts.items() if path[0] in "ad" and "/" in path} == {
+            "a/y": 0,
+            "a/z": 0,
+            "a/missing": 3,
+            "d/y": 0,
+            "d/z": 0,
+            "d/missing": 1,
+            "d/not applicable": 1,
+        }
+        tree = event_tree(rows, ["X", "Y"], sampling_zeros=zeros, missing_policy="complete")
+        assert tree.by_id[0].n == 4
+
+
 def test_impossible_prefixes_are_not_added() -> None:
     rows = rows_of("X Y Z", ("axp", 1), ("byq", 1))
     never: dict[Any, set[str]] = {

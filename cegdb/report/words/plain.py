@@ -186,7 +186,7 @@ def stage_sentence(
         )
     n = stage.n_answered
     if stage.kind == "unobserved" or n == 0:
-        return f"There are no {who} in the data, so nothing is said about {name}."
+        return f"Nothing is said about {name} of {who}: the data have no answer."
     answers = stage.answers
     comma = "," if ", " in who or len(stage.group.rules) > 1 else ""
     if len(answers) == 1:

@@ -1,28 +1,37 @@
 -- step:    zero_path
 -- mode:    append temp.path_row
--- purpose: The sampling zeros of one variable: each value missing from a floret that has
---          answers (and, if $full, each value below a vertex that nobody reached), as a path
---          without rows that stops there.
+-- purpose: The sampling zeros of one variable, as paths without rows that stop there: each
+--          value missing where the question was put to somebody, whether all, some or none of
+--          these answered it; if $is_full, also each value below a vertex that nobody reached.
 -- reads:   path_row, impossible_digit, stopped_prefix
 -- writes:  path_row(code, n, is_included)
 -- params:  divisor BIGINT, what the variable's digit of a path code is multiplied by
 --          radix INTEGER, number of its digits
 --          previous_radix INTEGER, of the variable before it; 1 if the code starts here
 --          n_values INTEGER, digits 1 .. n_values are values
+--          structural_code INTEGER, the digit of a cell that does not apply
 --          is_full BOOLEAN, whether vertices without rows are expanded too
 -- source:  docs/theory.md, section 1 (Event trees from data);
 --          docs/theory.md, section 14 (Structural and sampling zeros)
-with floret as (
-    select code // ($divisor * $radix) as prefix
+with cell as (
+    select
+        code // ($divisor * $radix) as prefix,
+        (code // $divisor) % $radix as digit,
+        n
     from temp.path_row
     where
         code >= 0
         and is_included
         and ($previous_radix = 1 or (code // ($divisor * $radix)) % $previous_radix > 0)
-    group by code // ($divisor * $radix)
+),
+
+floret as (
+    select prefix
+    from cell
+    group by prefix
     having
-        bool_or((code // $divisor) % $radix between 1 and $n_values)
-        or ($is_full and sum(n) = 0 and max((code // $divisor) % $radix) = 0)
+        bool_or(digit between 1 and $structural_code - 1 or (digit = 0 and n > 0))
+        or ($is_full and sum(n) = 0 and max(digit) = 0)
 ),
 
 candidate as (

@@ -16,5 +16,5 @@ comment on column cegdb.stage.hyperstage_id is 'The hyperstage: the smallest ver
 comment on column cegdb.stage.n_situations is 'Number of situations in the stage.';
 comment on column cegdb.stage.n is 'Number of respondents who reached its situations.';
 comment on column cegdb.stage.colour is 'Colour in pictures, as #rrggbb; white for a stage of one situation.';
-comment on column cegdb.stage.kind is 'How it was made: learnt, given, single_edge (one answer only, probability 1) or unobserved (no respondent reached it).';
+comment on column cegdb.stage.kind is 'How it was made: learnt, given, single_edge (one answer only, probability 1) or unobserved (no respondent answered its question).';
 comment on column cegdb.stage.name is 'Name given by the user; null if none was given.';

@@ -27,7 +27,7 @@ comment on column cegdb.stages.variable is 'The variable of its situations; null
 comment on column cegdb.stages.labels is 'The answers, in level order.';
 comment on column cegdb.stages.n_situations is 'Number of situations in the stage.';
 comment on column cegdb.stages.n is 'Number of respondents who reached its situations.';
-comment on column cegdb.stages.kind is 'How it was made: learnt, given, single_edge (one answer only, probability 1) or unobserved (no respondent reached it).';
+comment on column cegdb.stages.kind is 'How it was made: learnt, given, single_edge (one answer only, probability 1) or unobserved (no respondent answered its question).';
 comment on column cegdb.stages.colour is 'Colour in pictures, as #rrggbb; white for a stage of one situation.';
 comment on column cegdb.stages.stage_id is 'The stage: the smallest vertex_id in it.';
 comment on column cegdb.stages.hyperstage_id is 'The hyperstage: the smallest vertex_id in it.';

@@ -290,7 +290,7 @@ comment on column cegdb.stage_table.share is 'Observed share of the answer, from
 comment on column cegdb.stage_table.probability is 'Posterior mean of the answer''s probability in the stage, from 0 to 1.';
 comment on column cegdb.stage_table.low is 'Lower end of the 95 % credible interval, given the staging; null for a single edge.';
 comment on column cegdb.stage_table.high is 'Upper end of the 95 % credible interval, given the staging; null for a single edge.';
-comment on column cegdb.stage_table.kind is 'How it was made: learnt, given, single_edge (one answer only, probability 1) or unobserved (no respondent reached it).';
+comment on column cegdb.stage_table.kind is 'How it was made: learnt, given, single_edge (one answer only, probability 1) or unobserved (no respondent answered its question).';
 comment on column cegdb.stage_table.colour is 'Colour in pictures, as #rrggbb; white for a stage of one situation.';
 comment on column cegdb.stage_table.stage_id is 'The stage: the smallest vertex_id in it.';
 comment on column cegdb.stage_table.label_id is 'The label; the same text has the same id in all variables of a survey. Joins to labels.';
