@@ -630,7 +630,7 @@ class Database(Displayed):
               optimised (missing where stages were given);
             - ``alpha``, the prior mass;
             - ``n_stages``, of all kinds;
-            - ``df``, free parameters: labels less one, over the stages that rows reached;
+            - ``df``, free parameters: labels less one, over the stages that have answers;
             - ``log_likelihood`` at the shares of each stage, and
               ``log_marginal_likelihood``: larger is better, natural logarithms;
             - ``aic``, ``bic``: smaller is better; they do not depend on the prior;

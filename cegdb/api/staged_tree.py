@@ -105,7 +105,10 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
 
     @property
     def df(self) -> int:
-        """Free parameters: labels less one, over all stages."""
+        """Free parameters: labels less one, over the stages that have answers.
+
+        Nothing is estimated in a stage without answers. stagedtrees counts its parameters too.
+        """
         return int(self._row()["df"])
 
     @property

@@ -171,9 +171,13 @@ def _climb_from_both(hyperstage: Hyperstage, plan: Plan) -> NDArray[np.int64]:
 
 
 def total_score(hyperstage: Hyperstage, stage: NDArray[np.int64], score: Score) -> float:
-    """Return the score of stages of a hyperstage, more being better."""
+    """Return the score of stages of a hyperstage, more being better.
+
+    A stage without counts scores 0: none of its parameters is estimated.
+    """
     stages = start_stages(replace(hyperstage, start=stage), score)
-    return math.fsum(score.value(stages.terms))
+    n = np.bincount(stages.member, hyperstage.counts.sum(axis=1))
+    return math.fsum(score.value(stages.terms)[n > 0])
 
 
 def _merge(hyperstage: Hyperstage, plan: Plan) -> LearntStages:

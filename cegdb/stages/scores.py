@@ -51,7 +51,8 @@ def scores(estimates: Arrays, n_rows: float, smoothing: float = 0.0) -> dict[str
 
     ``estimates`` are the columns of ``stage_estimate``, sorted by stage; ``n_rows``, the N of
     BIC, are the rows at the root or their effective size. ``smoothing`` is added to each count
-    of a stage when its shares are estimated (stagedtrees' lambda).
+    of a stage when its shares are estimated (stagedtrees' lambda). A stage without rows has no
+    parameter that is estimated from them: ``df`` leaves it out.
 
     Examples
     --------
@@ -77,7 +78,7 @@ def scores(estimates: Arrays, n_rows: float, smoothing: float = 0.0) -> dict[str
     smoothed = np.repeat(total + sizes * smoothing, sizes)
     share = (n[seen] + smoothing) / smoothed[seen]
     likelihood = math.fsum(n[seen] * np.log(share))
-    df = int((sizes - 1).sum())
+    df = int((sizes - 1)[total > 0].sum())
     return {
         "log_marginal_likelihood": marginal,
         "log_likelihood": likelihood,

@@ -153,7 +153,7 @@ def scores(
             if n:
                 whole = sum(counts) + smoothing * len(counts)
                 likelihood.append(n * log((n + smoothing) / whole))
-        df += len(floret) - 1
+        df += (len(floret) - 1) * any(counts)
     fitted = fsum(likelihood)
     return {
         "log_marginal_likelihood": fsum(marginal),

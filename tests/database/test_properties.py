@@ -720,7 +720,7 @@ def check_estimates(
         else:
             assert 0 <= low <= high <= 1
         log_likelihood += n * log(n / total) if n else 0
-    df = sum(len(own.n) - 1 for own in pooled.values())
+    df = sum(len(own.n) - 1 for own in pooled.values() if any(own.n))
     n_root = tree.by_id[0].n - tree.by_id[0].n_stopped
     assert learnt.df == df
     for found, expected in (

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from cegdb.errors import StagingError, SurveyError
-from cegdb.options import Method
+from cegdb.options import Method, WeightChoice
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -346,3 +346,29 @@ def test_rows_of_weight_0_can_be_learnt_by_every_method(db: Database, method: An
         assert isfinite(staged.bic)
         assert isfinite(staged.log_marginal_likelihood)
     assert db.check() == []
+
+
+@pytest.mark.parametrize("weighting", get_args(WeightChoice))
+def test_a_stage_of_weight_0_has_no_free_parameter(
+    db: Database, weighting: WeightChoice
+) -> None:
+    rows = "('a', 'x', 0), ('a', 'y', 0), ('b', 'x', 3), ('b', 'y', 2), ('c', 'y', 1)"
+    query = f"select x, y, w from (values {rows}) as t(x, y, w), range(5)"  # noqa: S608
+    tree = db.ingest(query, weight="w").event_tree(sampling_zeros="floret")
+    staged = tree.set_stages({}, weighting=weighting)
+    n_counted = 3 if weighting == "none" else 2  # of the situations after a, b and c
+    assert staged.df == 2 + n_counted
+    assert staged.aic == pytest.approx(2 * (staged.df - staged.log_likelihood))
+    assert db.check() == []
+
+
+def test_a_search_over_orders_leaves_out_stages_of_weight_0_too(db: Database) -> None:
+    rows = "('a', 'x', 0), ('a', 'y', 0), ('b', 'x', 9), ('b', 'y', 1)"
+    query = f"select x, y, w from (values {rows}) as t(x, y, w), range(5)"  # noqa: S608
+    survey = db.ingest(query, weight="w")
+    search = survey.search_orders(["x", "y"], method="bj")
+    for rank, order in search.orders[["rank", "order"]].to_numpy():
+        staged = survey.event_tree(order=order, replace=True).learn_stages(method="bj")
+        assert staged.bic == pytest.approx(search.orders["score"][rank - 1])
+        if order == ["x", "y"]:
+            assert (len(staged.stages), staged.df) == (3, 2)

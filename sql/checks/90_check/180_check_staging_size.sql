@@ -1,7 +1,8 @@
 -- step:    check_staging_size
 -- mode:    fetch
 -- purpose: Stagings whose sizes in the catalog differ from those of the tables. The number of
---          free parameters is the sum, over all stages, of the number of labels minus 1.
+--          free parameters is the sum, over the stages that rows (or their weights) count in, of
+--          the number of labels minus 1.
 -- reads:   staging, hyperstage, stage, stage_edge
 -- writes:  check_staging_size(invariant, kind, name, row_id, detail)
 -- params:  none
@@ -26,17 +27,21 @@ stages as (
 florets as (
     select
         staging_id,
-        count(*) - 1 as df
+        count(*) - 1 as df,
+        sum(n) as n,
+        sum(weight) as weight
     from cegdb.stage_edge
     group by staging_id, stage_id
 ),
 
 parameters as (
     select
-        staging_id,
-        sum(df) as df
-    from florets
-    group by staging_id
+        f.staging_id,
+        sum(f.df) as df
+    from florets as f
+    inner join cegdb.staging as g on f.staging_id = g.staging_id
+    where f.n > 0 and (coalesce(f.weight > 0, true) or g.settings ->> 'weighting' = 'none')
+    group by f.staging_id
 ),
 
 sized as (

@@ -30,7 +30,7 @@ comment on column cegdb.staging.n_hyperstages is 'Number of hyperstages.';
 comment on column cegdb.staging.n_stages is 'Number of stages.';
 comment on column cegdb.staging.log_marginal_likelihood is 'Log marginal likelihood (natural logarithm).';
 comment on column cegdb.staging.log_likelihood is 'Log likelihood at its maximum (natural logarithm).';
-comment on column cegdb.staging.df is 'Number of free parameters.';
+comment on column cegdb.staging.df is 'Number of free parameters: labels less one, over the stages that have answers.';
 comment on column cegdb.staging.aic is 'Akaike information criterion; smaller is better.';
 comment on column cegdb.staging.bic is 'Bayesian information criterion; smaller is better.';
 comment on column cegdb.staging.settings is 'The settings it was made with, as JSON.';

@@ -63,7 +63,7 @@ comment on column cegdb.stagings.structure_prior is 'Prior over the stagings the
 comment on column cegdb.stagings.smoothing is 'Mass added to each count for the probabilities only; 0 for none.';
 comment on column cegdb.stagings.n_hyperstages is 'Number of hyperstages.';
 comment on column cegdb.stagings.n_stages is 'Number of stages.';
-comment on column cegdb.stagings.df is 'Number of free parameters.';
+comment on column cegdb.stagings.df is 'Number of free parameters: labels less one, over the stages that have answers.';
 comment on column cegdb.stagings.log_marginal_likelihood is 'Log marginal likelihood (natural logarithm).';
 comment on column cegdb.stagings.log_likelihood is 'Log likelihood at its maximum (natural logarithm).';
 comment on column cegdb.stagings.aic is 'Akaike information criterion; smaller is better.';
