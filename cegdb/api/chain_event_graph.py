@@ -715,7 +715,7 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
         return posterior_masses(self._store, self._row()["staging_id"])
 
     def cuts(self) -> pd.DataFrame:
-        """Return where the past no longer matters.
+        """Return where the model makes no further use of the past.
 
         Returns
         -------

@@ -610,7 +610,7 @@ def _treatment(text: str) -> tuple[str, str | None]:
 @NAME
 @FORMAT
 def cuts(db: Path, name: str, form: str | None) -> None:
-    """List the cuts of the CEG NAME in DB: positions after which the past no longer matters.
+    """List the cuts of the CEG NAME in DB: where the model makes no further use of the past.
 
     \b
     Examples:

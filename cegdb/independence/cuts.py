@@ -1,4 +1,4 @@
-"""Cuts: sets of positions after which the past no longer matters."""
+"""Cuts: sets of positions after which the model makes no further use of the past."""
 
 from __future__ import annotations
 
@@ -142,10 +142,10 @@ def _are_all_of_stages(ceg: CompiledModel, nodes: Ints, stages: Ints) -> bool:
 
 def _fine_statement(names: list[str]) -> str:
     if len(names) == 1:
-        return f"everybody passes {names[0]}: from there on, earlier answers no longer matter"
+        return f"everybody passes {names[0]}: the model makes no use of answers before it"
     return (
-        f"once it is known which of {listed(names, most=_MOST_SHOWN)} is reached, earlier "
-        "answers no longer matter"
+        f"once it is known which of {listed(names, most=_MOST_SHOWN)} is reached, the model "
+        "makes no use of earlier answers"
     )
 
 
@@ -153,13 +153,13 @@ def _stage_statement(stages: list[str], variable: str | None, *, adds: bool) -> 
     """Return what the stages say; ``adds``: after the statement on their positions."""
     answer = "the next answer" if variable is None else f"the answer to {variable}"
     if len(stages) == 1:
-        return f"{answer} does not depend on earlier ones"
+        return f"in the model, {answer} does not depend on earlier ones"
     names = listed(stages, most=_MOST_SHOWN)
     if adds:
         return f"for {answer}, it is enough to know which of the stages {names} is reached"
     return (
-        f"once it is known which of the stages {names} is reached, {answer} does not depend on "
-        "earlier ones"
+        f"once it is known which of the stages {names} is reached, in the model {answer} does "
+        "not depend on earlier ones"
     )
 
 

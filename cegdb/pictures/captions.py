@@ -107,9 +107,9 @@ def _vertices(graph: Graph) -> str:
     if kind == "ceg":
         examples = ", ".join(islice(inner, 2)) or first
         return (
-            f"{title}, from left to right: each vertex ({examples}, …) is a position: people "
-            "there share the same future probabilities. The variable of a position heads its "
-            "column; w∞ is the sink, where every path ends"
+            f"{title}, from left to right: each vertex ({examples}, …) is a position: the "
+            "model gives people there the same future probabilities. The variable of a "
+            "position heads its column; w∞ is the sink, where every path ends"
         )
     ends = (n for n, d in graph.nodes(data=True) if not {"variable", "n_hidden"} & set(d))
     leaf = next(ends, None)
@@ -151,8 +151,8 @@ def _stages(graph: Graph) -> list[str]:
         return []
     is_ceg = graph.graph.get("kind") == "ceg"
     coloured = (
-        f"Coloured vertices show their stage (such as {example}) below the name; vertices of "
-        "one stage have the same probabilities of the next answer"
+        f"Coloured vertices show their stage (such as {example}) below the name; the model "
+        "gives vertices of one stage the same probabilities of the next answer"
     )
     return [
         coloured,

@@ -131,7 +131,10 @@ def explain(ceg: CompiledModel, counts: Counts) -> Explanation:
             (f"Associations with {last}", _associations(given, counts, variables)),
         ]
     sections += [
-        ("Where the past no longer matters", _first_few(_cuts_by_people(ceg, counts))),
+        (
+            "Where the model makes no further use of the past",
+            _first_few(_cuts_by_people(ceg, counts)),
+        ),
         ("What each answer depends on", _first_few(counts.parents)),
         ("Independent according to the stages", _first_few(counts.statements)),
         ("Independent whatever the probabilities", _independent(ceg, counts, variables)),

@@ -493,8 +493,9 @@ def test_given_the_position_of_a_fine_cut_the_future_is_independent(
     of = chds.cuts().set_index("of")
     assert of.loc["Events", "positions"] == ["w3", "w4", "w5"]
     assert of.loc["Events", "statement"] == (
-        "once it is known which of w3, w4, w5 is reached, earlier answers no longer matter; "
-        "for the answer to Events, it is enough to know which of the stages u3, u4 is reached"
+        "once it is known which of w3, w4, w5 is reached, the model makes no use of earlier "
+        "answers; for the answer to Events, it is enough to know which of the stages u3, u4 is "
+        "reached"
     )
     passed = [visits(w) for w in of.loc["Events", "positions"]]
     before, after = ["Social", "Economic"], ["Events", "Admission"]
@@ -743,7 +744,7 @@ def test_an_explanation_is_bounded_and_tells_independence(db: Database) -> None:
     known = "once X1, X3, X4, X5 and 2 more are known"
     assert f"X8 does not depend on X2 {known} (n = {n:,} asked X8)" in text_of_oracle
     assert "(6 more not shown)" in text_of_oracle
-    assert f"the answer to X2 does not depend on earlier ones (n = {n:,})" in text
+    assert f"in the model, the answer to X2 does not depend on earlier ones (n = {n:,})" in text
 
 
 def test_counts_of_answers_before_the_evidence_say_so(db: Database) -> None:

@@ -81,7 +81,7 @@
     probabilityOfEvidence: "Probability of this evidence: ",
     meansUseEvidence: ". Means use the evidence; n, share and interval do not.",
     stages: "Stages",
-    stagesHelp: "Situations of a stage have the same probabilities of the next answer. White: stages of a single situation.",
+    stagesHelp: "The model gives situations of a stage the same probabilities of the next answer. White: stages of a single situation.",
     singles: (n) => `${counted(n, "stage")} of a single situation`,
     notFound: "nothing found",
     found: (vertices, edges) => `found ${counted(vertices, "vertex")}, ${counted(edges, "edge")}`,
@@ -107,9 +107,11 @@
       + `cegdb show DB NAME --kind ceg --view positions --min-n ${minN}`,
     howToRead: "How to read this page",
     reading: (weighted) => [
-      "A situation is a history of answers. A stage joins situations with the same probabilities of the next answer; a "
-        + "position joins situations with the same future. Each vertex of the CEG is a position, and the last one is the "
-        + "sink w\u221e.",
+      "A situation is a history of answers. A stage joins situations to which the model gives the same probabilities of the "
+        + "next answer; a position joins situations to which it gives the same future. Each vertex of the CEG is a position, "
+        + "and the last one is the sink w\u221e.",
+      "Situations are joined if the data do not show that they differ, or if they were assumed to be alike. They may differ "
+        + "all the same: the smaller n, the larger a difference that would go unnoticed.",
       `n: number of people who took an edge or reached a vertex${weighted ? "; shares and means are weighted" : ""}. `
         + "Share: n of the edge divided by n of its stage. Mean and 95 % interval: posterior distribution, conditional on "
         + "the stages; uncertainty about the stages is not included.",

@@ -218,7 +218,8 @@ def comparison_report(
         blocks.append(
             Paragraph(
                 f"{joined(names)} are {n_ways} ways to divide {unit} into groups. People in "
-                "one group are assumed to answer a question alike."
+                "one group are treated as answering a question alike: these data do not show "
+                "that they differ, or they were assumed not to."
             )
         )
     if form == "paper":

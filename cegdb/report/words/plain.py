@@ -264,9 +264,10 @@ def _how_to_read(report: ReportData, unit: str) -> list[str]:
     sentences += [
         f"n is the number of {unit} in the data on which a sentence is based.",
         (
-            f"A group combines {unit} whose answers to this question cannot be distinguished "
-            "in these data, or were assumed to be alike. Rare answers are given per 1,000 or "
-            "10,000."
+            f"A group combines {unit} for whom these data do not show that they answer this "
+            "question differently, or who were assumed to answer it alike. They may differ all "
+            "the same: the smaller n, the larger a difference that would go unnoticed. Rare "
+            "answers are given per 1,000 or 10,000."
         ),
         "This report shows what goes together, not what causes what.",
     ]
