@@ -213,8 +213,9 @@ class Database(Displayed):
         source
             A file: CSV (any delimiter; also .gz, .zst), Parquet, a workbook, SPSS, Stata or
             SAS; several CSV or Parquet files as a list or a pattern such as ``waves/*.csv``,
-            matched by column name; ``"-"`` for standard input; a pandas or polars DataFrame; an
-            Arrow table; or a SELECT that runs in this database.
+            matched by column name; a file-like object, such as an open or an uploaded file,
+            which is read from where it stands; ``"-"`` for standard input; a pandas or polars
+            DataFrame; an Arrow table; or a SELECT that runs in this database.
         name
             Name to store it under. Default: the name of the file, with a number if it is taken.
         **settings

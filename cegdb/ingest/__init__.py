@@ -143,8 +143,8 @@ def ingest(
     """Read a survey, code its cells, store its distinct rows, and return its ``survey_id``.
 
     The source may be a file (CSV, Parquet, a workbook, SPSS, Stata, SAS), several CSV or
-    Parquet files as a list or a pattern, ``"-"`` for standard input, a pandas or polars
-    DataFrame, an Arrow table, or a SELECT run in the same database.
+    Parquet files as a list or a pattern, a file-like object, ``"-"`` for standard input, a
+    pandas or polars DataFrame, an Arrow table, or a SELECT run in the same database.
     """
     options = options or IngestOptions()
     # Loaded before the source, which may be standard input, is read.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import sys
 import tempfile
 import zipfile
-from typing import TYPE_CHECKING, Any
+from contextlib import ExitStack
+from typing import IO, TYPE_CHECKING, Any
 
 import pandas as pd
 import pyreadstat
@@ -15,6 +17,7 @@ import pytest
 from cegdb.errors import SurveyError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from cegdb import Database, Survey
@@ -237,6 +240,141 @@ def test_standard_input_is_read_once_whatever_its_format(
         monkeypatch.setattr(sys, "stdin", stream)
         survey = db.ingest("-")
         assert name in survey.variables["variable"].tolist()
+
+
+TEXT = "sex,vote\nm,01\nf,02\nm,01\n"
+
+
+class Upload:
+    """An uploaded file, as web frameworks give it: with the name it had, and read once."""
+
+    def __init__(self, content: object) -> None:
+        self.filename = "my survey.csv"
+        self.content = content
+
+    def read(self, size: int = -1, /) -> Any:
+        assert size != 0
+        content, self.content = self.content, b""
+        return content
+
+
+class AwaitedUpload(Upload):
+    async def read(self, size: int = -1, /) -> Any:
+        return super().read(size)
+
+
+def parquet_bytes() -> bytes:
+    stream = io.BytesIO()
+    pd.DataFrame({"sex": ["m", "f", "m"], "vote": ["01", "02", "01"]}).to_parquet(stream)
+    return stream.getvalue()
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[Callable[..., IO[Any]]]:
+    """Open a file with these rows in a mode; it is closed in the end."""
+    file = tmp_path / "my survey.csv"
+    file.write_text(TEXT)
+    with ExitStack() as stack:
+        yield lambda mode, encoding=None: stack.enter_context(
+            file.open(mode, encoding=encoding)
+        )
+
+
+STREAMS: dict[str, tuple[Callable[[Callable[..., IO[Any]]], Any], str]] = {
+    "bytes": (lambda _: io.BytesIO(TEXT.encode()), "survey"),
+    "text": (lambda _: io.StringIO(TEXT), "survey"),
+    "text with a mark": (lambda _: io.StringIO("\ufeff" + TEXT), "survey"),
+    "UTF-16": (lambda _: io.BytesIO(TEXT.encode("utf-16")), "survey"),
+    "compressed": (lambda _: io.BytesIO(gzip.compress(TEXT.encode())), "survey"),
+    "unpacked": (
+        lambda _: gzip.GzipFile(fileobj=io.BytesIO(gzip.compress(TEXT.encode()))),
+        "survey",
+    ),
+    "Parquet": (lambda _: io.BytesIO(parquet_bytes()), "survey"),
+    "open file": (lambda opened: opened("rb"), "my survey"),
+    "open text": (lambda opened: opened("r", "utf-8"), "my survey"),
+    "upload": (lambda _: Upload(TEXT.encode()), "my survey"),
+    "upload as text": (lambda _: Upload(TEXT), "my survey"),
+}
+
+
+@pytest.mark.parametrize("kind", STREAMS)
+def test_a_file_like_object_is_read(
+    db: Database,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    opened: Callable[..., IO[Any]],
+    kind: str,
+) -> None:
+    make, name = STREAMS[kind]
+    (temporary := tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    survey = db.ingest(make(opened))
+    assert survey.name == name
+    assert survey.variables["variable"].unique().tolist() == ["sex", "vote"]
+    assert [row[0] for row in levels(db, survey, "vote")] == ["01", "02"]
+    survey.append(make(opened))
+    assert survey.receipt["respondents"] == 6
+    ceg = survey.event_tree().learn_stages().to_ceg()
+    assert len(ceg.assign(make(opened)).rows) == 3
+    assert "sex" in str(db.codebook(make(opened)))
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_stream_is_read_from_where_it_stands_and_again_if_need_be(db: Database) -> None:
+    stream = io.BytesIO(b"a title\n" + TEXT.encode())
+    stream.readline()
+    assert db.ingest(stream).receipt["rows_read"] == 3
+    # Text that DuckDB misreads is read a second time.
+    text = "x,y\n" + "a,b\n" * 30_000 + '"c\nd",e\n'
+    stream = io.BytesIO(text.encode())
+    assert db.ingest(stream).receipt["rows_read"] == 30_001
+    with pytest.raises(SurveyError, match="line 2: the quote opened here is never closed"):
+        db.ingest(io.BytesIO(b'x,y\n"a,b\n'))
+    with pytest.raises(SurveyError, match="line 2: the quote opened here is never closed"):
+        db.ingest(Upload(b'x,y\n"a,b\n'))
+
+
+@pytest.mark.parametrize(
+    ("make", "settings", "message"),
+    [
+        (lambda _: io.BytesIO(), {}, "BytesIO is empty"),
+        (lambda _: io.StringIO("x,y\na,b\nc\n"), {}, "StringIO, line 3: 1 field where"),
+        (lambda _: Upload(b"x,y\na,b\nc\n"), {}, "my survey.csv, line 3: 1 field where"),
+        (lambda _: Upload(5), {}, "my survey.csv gives int when it is read, not bytes or"),
+        (lambda _: AwaitedUpload(b""), {}, r"read with await, .*\nhint: give its attribute"),
+        (lambda opened: opened("a"), {}, r"my survey\.csv cannot be read: not read"),
+        (
+            lambda _: io.TextIOWrapper(io.BytesIO(b"x\n\xe9\n"), "utf-8"),
+            {},
+            r"opened as text, in an encoding that is not its own\nhint: open it in binary",
+        ),
+        (lambda _: io.StringIO("x\n\ud800\n"), {}, "characters that are not valid text"),
+        (lambda _: io.StringIO(TEXT), {"encoding": "utf-8"}, "gives text, which has no enc"),
+        (lambda _: io.BytesIO(b"x"), {"source_column": "f"}, "BytesIO is not a file"),
+        (lambda _: [io.BytesIO(b"x")], {}, r"not a path\nhint: ingest one and append the oth"),
+        (lambda _: b"x,y", {}, r"cannot be read from bytes\nhint: give a file, open or by"),
+    ],
+    ids=range(12),
+)
+def test_a_stream_that_cannot_be_read_is_refused_with_what_to_do(
+    db: Database,
+    opened: Callable[..., IO[Any]],
+    make: Callable[[Callable[..., IO[Any]]], Any],
+    settings: dict[str, Any],
+    message: str,
+) -> None:
+    with pytest.raises(SurveyError, match=message):
+        db.ingest(make(opened), **settings)
+
+
+def test_a_stream_that_was_written_is_to_be_rewound(db: Database) -> None:
+    stream = io.BytesIO()
+    stream.write(TEXT.encode())
+    with pytest.raises(SurveyError, match=r"BytesIO has nothing left to read\nhint: .*seek"):
+        db.ingest(stream)
+    stream.seek(0)
+    assert db.ingest(stream).receipt["rows_read"] == 3
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import codecs
 import re
-import shutil
-import sys
 import tempfile
 from contextlib import ExitStack, suppress
 from contextvars import ContextVar
@@ -48,8 +46,8 @@ __all__ = [
     "SkippedRow",
     "SkippedRows",
     "compression_of",
-    "copy_of_stdin",
     "explain_error",
+    "kept_copy",
     "open_csv",
     "path_literal",
     "retry_rewritten",
@@ -72,11 +70,11 @@ class MisreadError(SurveyError):
 
 
 class _Kept:
-    """What lasts until both tries to read a source are over: the copy of standard input."""
+    """What lasts until both tries to read a source are over: the copy of a stream."""
 
     def __init__(self, stack: ExitStack) -> None:
         self.stack = stack
-        self.stdin: Path | None = None
+        self.copy: tuple[Path, bool] | None = None
 
 
 _KEPT: Final[ContextVar[_Kept]] = ContextVar("_KEPT")
@@ -93,19 +91,17 @@ def retry_rewritten(read: Callable[..., _T]) -> _T:
             return read(rewrite=True)
 
 
-def copy_of_stdin(stack: ExitStack) -> Path:
-    """Return a file with what standard input held, which can be read only once.
+def kept_copy(stack: ExitStack, copy_to: Callable[[Path], bool]) -> tuple[Path, bool]:
+    """Return a file with what a stream held, and what ``copy_to`` says of it.
 
-    It lasts as long as ``stack``, or as `retry_rewritten`.
+    A stream is read only once: the file lasts as long as ``stack``, or as `retry_rewritten`.
     """
     kept = _KEPT.get(_Kept(stack))
-    if kept.stdin is None:
+    if kept.copy is None:
         folder = kept.stack.enter_context(tempfile.TemporaryDirectory(prefix="cegdb-"))
-        file = Path(folder) / "stdin"
-        with file.open("wb") as copy:
-            shutil.copyfileobj(sys.stdin.buffer, copy)
-        kept.stdin = file
-    return kept.stdin
+        file = Path(folder) / "copy"
+        kept.copy = file, copy_to(file)
+    return kept.copy
 
 
 class CsvFile(NamedTuple):

@@ -20,6 +20,7 @@ from cegdb.ingest.csv import csv_file
 from cegdb.ingest.files import survey_files
 from cegdb.ingest.files.cell_labels import abbreviated, label_of
 from cegdb.ingest.files.relation import Relation, first_line, typed_relation
+from cegdb.ingest.files.streams import Stream, is_stream
 from cegdb.options import ReadOptions
 from cegdb.sqlfiles import registered
 from cegdb.store.progress import query_progress_in, quiet_cursor
@@ -38,6 +39,12 @@ if TYPE_CHECKING:
         def schema(self) -> object:
             """Return the schema."""
 
+    class Readable(Protocol):
+        """Any file-like object, such as an open or an uploaded file."""
+
+        def read(self, size: int, /) -> str | bytes:
+            """Return up to so many bytes or characters."""
+
 
 __all__ = [
     "Source",
@@ -49,7 +56,8 @@ __all__ = [
 ]
 
 Source: TypeAlias = (
-    "str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | pd.DataFrame | ArrowTable"
+    "str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Readable | pd.DataFrame | "
+    "ArrowTable"
 )
 
 _FRAME: Final = "cegdb_source"
@@ -74,7 +82,7 @@ def open_source(
     rewrite: bool = False,
     source_column: str | None = None,
 ) -> Iterator[Relation]:
-    """Open a file, several files, a DataFrame, an Arrow table or a SELECT as a relation.
+    """Open a file, by path or open, several files, a DataFrame, an Arrow table or a SELECT.
 
     ``rewrite`` is for the second try after a `MisreadError`. ``source_column`` is that of a
     survey to which the source is added; it stays blank where the source is not a file.
@@ -98,6 +106,9 @@ def open_source(
         elif isinstance(source, (list, tuple)):
             paths = [_path(item) for item in source]
             yield survey_files.from_files(con, paths, stack, file_options, rewrite=rewrite)
+        elif is_stream(source) and not hasattr(source, "schema"):
+            stream = Stream.of(source)
+            yield survey_files.from_stream(con, stream, stack, options, rewrite=rewrite)
         else:
             _refuse_options(options, type(source).__name__)
             yield _from_object(con, source)
@@ -107,7 +118,9 @@ def _path(item: object) -> Path:
     if not isinstance(item, (str, os.PathLike)):
         raise SurveyError(
             f"a list of files contains {abbreviated(repr(item))}, which is not a path",
-            hint="give the paths of CSV or Parquet files",
+            hint="ingest one and append the others"
+            if is_stream(item)
+            else "give the paths of CSV or Parquet files",
         )
     return Path(os.fspath(item))
 
@@ -218,8 +231,8 @@ def _from_object(con: duckdb.DuckDBPyConnection, source: object) -> Relation:
         ) from None
     raise SurveyError(
         f"a survey cannot be read from {type(source).__name__}",
-        hint="give a file, a list of files, a pandas or polars DataFrame, an Arrow table or a "
-        "SELECT",
+        hint="give a file, open or by its path, a list of files, a pandas or polars DataFrame, "
+        "an Arrow table or a SELECT",
     )
 
 

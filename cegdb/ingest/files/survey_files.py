@@ -5,8 +5,9 @@ from __future__ import annotations
 import glob
 import os
 import stat
+import sys
 import zipfile
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -24,11 +25,11 @@ from cegdb.ingest.files.relation import (
     refuse_duplicates,
     typed_relation,
 )
+from cegdb.ingest.files.streams import Stream
 from cegdb.store.progress import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from contextlib import ExitStack
 
     from cegdb.options import ReadOptions
 
@@ -53,12 +54,27 @@ def from_stdin(
     rewrite: bool,
 ) -> Relation:
     """Return the relation of what standard input holds, kept in a temporary file."""
+    stream = Stream(sys.stdin.buffer, "standard input", "stdin")
+    return from_stream(con, stream, stack, options, rewrite=rewrite)
+
+
+def from_stream(
+    con: duckdb.DuckDBPyConnection,
+    stream: Stream,
+    stack: ExitStack,
+    options: ReadOptions,
+    *,
+    rewrite: bool,
+) -> Relation:
+    """Return the relation of what a file-like object has left, kept in a temporary file."""
     if options.source_column is not None:
-        raise SurveyError("source_column needs files, and standard input is not a file")
-    file = csv_file.copy_of_stdin(stack)
-    stack.enter_context(_named_in_errors(file, "standard input"))
+        raise SurveyError(f"source_column needs files, and {stream.title} is not a file")
+    file, is_text = csv_file.kept_copy(stack, stream.copy_to)
+    if is_text and options.encoding is not None:
+        raise SurveyError(f"{stream.title} gives text, which has no encoding")
+    stack.enter_context(_named_in_errors(file, stream.title))
     relation = from_file(con, file, stack, options, rewrite=rewrite)
-    return replace(relation, description="standard input")
+    return replace(relation, description=stream.title, name=_stem(Path(stream.file_name)))
 
 
 @contextmanager
