@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import unicodedata
 from typing import TYPE_CHECKING, Final
 
 from cegdb.errors import CegdbError, joined, listed
@@ -19,16 +20,57 @@ WILDCARD: Final = "*"
 """Stands for any label in a path that a user writes."""
 
 
+_INVISIBLE: Final = (
+    "\u00ad\u115f\u1160\u180e\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e"
+    "\u2060\u2061\u2062\u2063\u2064\u2066\u2067\u2068\u2069\u2800\u3164\ufeff\uffa0"
+)
+"""Characters without ink that are not white space, such as a byte order mark."""
+_NAMES: Final = {"\ufeff": "byte order mark"}
+_WHITE: Final = "".join(filter(str.isspace, map(chr, range(0x3001))))
+_BLANK: Final = _WHITE + _INVISIBLE
+
+
+def trimmed(name: str) -> str:
+    r"""Return a name without what cannot be seen at its ends.
+
+    Examples
+    --------
+    >>> trimmed("\ufeffsex"), trimmed(" a b\u200b ")
+    ('sex', 'a b')
+    """
+    return name.strip(_BLANK)
+
+
+def invisible_ends(name: str) -> str:
+    r"""Return in words the characters at the ends of a name that cannot be seen.
+
+    Spaces and line ends, which show in quotes, are not named.
+
+    Examples
+    --------
+    >>> invisible_ends("\ufeffsex"), invisible_ends(" sex")
+    ('U+FEFF (byte order mark)', '')
+    """
+    from_left, from_right = name.lstrip(_BLANK), name.rstrip(_BLANK)
+    ends = name[: len(name) - len(from_left)] + name[len(from_right) :]
+    return ", ".join(
+        f"U+{ord(one):04X} ({_NAMES.get(one) or unicodedata.name(one, 'unnamed').lower()})"
+        for one in dict.fromkeys(ends)
+        if not one.isascii()
+    )
+
+
 def folded(name: str) -> str:
-    """Return a name without surrounding blanks, in one case."""
-    return name.strip().casefold()
+    """Return a name without what cannot be seen at its ends, in one case."""
+    return trimmed(name).casefold()
 
 
 def matching(name: str, known: Iterable[str]) -> list[str]:
     """Return the known names that are meant: exactly, else trimmed, else case-folded.
 
     The looser rules hold only where the stricter ones find nothing. More than one name
-    means that the name is ambiguous.
+    means that the name is ambiguous. Trimmed names have neither white space nor invisible
+    characters at their ends.
 
     Examples
     --------
@@ -37,8 +79,10 @@ def matching(name: str, known: Iterable[str]) -> list[str]:
     """
     names = list(known)
     exact = [other for other in names if other == name]
-    trimmed = [other for other in names if other.strip() == name.strip()]
-    return exact or trimmed or [other for other in names if folded(other) == folded(name)]
+    if exact:
+        return exact
+    like = [other for other in names if trimmed(other) == trimmed(name)]
+    return like or [other for other in names if folded(other) == folded(name)]
 
 
 def find_name(name: str, known: Iterable[str]) -> str | None:

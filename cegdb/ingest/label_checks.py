@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from cegdb.errors import counted, joined, listed
 from cegdb.ingest.coding.levels import MANY_LEVELS
-from cegdb.names import folded
+from cegdb.names import folded, invisible_ends
 
 if TYPE_CHECKING:
     from cegdb.ingest.coding.variables import Variable
@@ -46,6 +46,7 @@ MISSING_CODES: Final = (
     *("-66", "-77", "-88", "-99", "-96", "-97", "-98", "-777", "-888", "-999", "-9999"),
 )
 
+_MOST_ENDS: Final = 5
 _ROLE_OF_NAME: Final = {
     **dict.fromkeys(("freq", "frequency", "count", "counts", "n"), "count"),
     **dict.fromkeys(("weight", "weights", "wt", "wgt", "pweight", "poids"), "weight"),
@@ -63,7 +64,7 @@ def guessed_role(name: str) -> str | None:
 
 
 def similar_labels(labels: list[str]) -> list[list[str]]:
-    """Return groups of labels that differ only in case or in spaces around them."""
+    """Return groups of labels that differ only in case or in what is blank around them."""
     groups: dict[str, list[str]] = {}
     for label in labels:
         groups.setdefault(folded(label), []).append(label)
@@ -75,6 +76,7 @@ def label_hints(variables: list[Variable], settings: Settings) -> list[str]:
     hints = []
     for variable in variables:
         name = variable.name
+        hidden = [label for label in variable.values if invisible_ends(label)]
         hints += variable.hints
         hints += [
             f"{name!r} has the answer {label!r} ({counted(n, 'row')}), kept as a label: if it "
@@ -88,6 +90,14 @@ def label_hints(variables: list[Variable], settings: Settings) -> list[str]:
             "in case or in spaces around them: to count them as one answer, use recode"
             for group in similar_labels(variable.values)
         ]
+        hints += [
+            f"the answer {label!r} to {name!r} begins or ends with what cannot be seen: "
+            f"{invisible_ends(label)}; it is kept as it is: to change it, use recode"
+            for label in hidden[:_MOST_ENDS]
+        ]
+        if len(hidden) > _MOST_ENDS:
+            n_more = len(hidden) - _MOST_ENDS
+            hints.append(f"{name!r} has {n_more:,} more answers with such ends")
         if len(variable.values) > MANY_LEVELS:
             hints.append(f"{name!r} has {len(variable.values):,} levels")
         if not variable.values:

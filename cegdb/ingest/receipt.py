@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from cegdb.ingest.codebook.gates import gate_hints
 from cegdb.ingest.label_checks import guessed_role, label_hints
+from cegdb.names import invisible_ends, trimmed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -74,12 +75,21 @@ def _column_hints(relation: Relation, settings: Settings) -> list[str]:
     """Return hints about columns that may have another role or another name."""
     column_of_role = {"count": settings.count, "weight": settings.weight}
     return [
-        f"column {name!r} looks like a {role}: if it is one, ingest with {role}={name!r}"
-        for name in settings.variables
-        if (role := guessed_role(name)) and column_of_role[role] is None
-    ] + [
-        f"column {name!r} is called {column!r} in {relation.title}"
-        for name, column in settings.column_in_source.items()
+        *(
+            f"column {name!r} looks like a {role}: if it is one, ingest with {role}={name!r}"
+            for name in settings.variables
+            if (role := guessed_role(name)) and column_of_role[role] is None
+        ),
+        *(
+            f"column {name!r} is called {column!r} in {relation.title}"
+            for name, column in settings.column_in_source.items()
+        ),
+        *(
+            f"the name {name!r} begins or ends with what cannot be seen: {invisible}; "
+            f"{trimmed(name)!r} finds it too, but not in SQL: better rename the column"
+            for name in settings.variables
+            if (invisible := invisible_ends(name))
+        ),
     ]
 
 

@@ -14,6 +14,7 @@ from cegdb.ingest.csv.records import file_rows
 from cegdb.ingest.files import excel
 from cegdb.ingest.files.cell_labels import abbreviated
 from cegdb.ingest.files.sources import keep_cells
+from cegdb.names import folded
 from cegdb.stages.situations import shown_path
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def is_template(columns: Sequence[str]) -> bool:
     >>> is_template(["path_1", "stage"]), is_template(["vertex_id", "stage"])
     (True, False)
     """
-    names = {column.strip().casefold() for column in columns}
+    names = {folded(column) for column in columns}
     is_by_id = "vertex_id" in names and len(columns) > 2
     return "stage" in names and (is_by_id or any(map(_PATH_COLUMN.fullmatch, names)))
 
@@ -157,7 +158,7 @@ def _template_of_cells(
     With ``may_be_plain`` the columns ``vertex_id`` and ``stage`` alone are one too.
     """
     _, header = next(lines, (0, []))
-    names = [(name or "").strip().casefold() for name in header]
+    names = [folded(name or "") for name in header]
     is_plain = may_be_plain and sorted(names) == ["stage", "vertex_id"]
     if not (is_plain or is_template(names)):
         return None

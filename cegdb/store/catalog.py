@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args
 import sqlalchemy as sa
 
 from cegdb.errors import NameTakenError, StaleError, UnknownNameError
-from cegdb.names import find_name, matching, only_match
+from cegdb.names import find_name, matching, only_match, trimmed
 from cegdb.options import Kind
 from cegdb.store import schema
 
@@ -265,7 +265,7 @@ def claim_name(
     """
     known = set(catalog.execute(sa.select(_STORAGE[kind].table.c.name)).scalars())
     wanted = default if name is None else str(name)
-    if not wanted.strip():
+    if not trimmed(wanted):
         raise NameTakenError(
             f"the name for the {KIND_WORDS[kind]} is blank", hint="give another name"
         )

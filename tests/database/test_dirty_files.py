@@ -482,6 +482,47 @@ def test_b27_stray_blanks_are_kept_and_told_and_joined_on_request(
     assert labels_of(joined) == {"sex": {"Female": 2, "Male": 3}}
 
 
+def sources_of(frame: pd.DataFrame, folder: Path) -> dict[str, object]:
+    """Return a frame as each kind of source."""
+    file = folder / "frame.parquet"
+    frame.to_parquet(file)
+    book = folder / "frame.xlsx"
+    frame.to_excel(book, index=False)
+    # The first mark is that of the file, and goes.
+    text = written(folder, "\ufeff" + frame.to_csv(index=False))
+    select = f"select * from '{file}'"  # noqa: S608
+    table = pa.Table.from_pandas(frame)
+    return {
+        "frame": frame, "Parquet": file, "book": book, "CSV": text, "SELECT": select,
+        "Arrow": table,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["frame", "Parquet", "book", "CSV", "SELECT", "Arrow"])
+def test_names_are_found_without_what_cannot_be_seen_around_them(
+    db: Database, tmp_path: Path, kind: str
+) -> None:
+    names = {"sex": "\ufeffsex", "vote": "vote\xa0", "age": "\u200bage", "area": "area\xad"}
+    frame = pd.DataFrame({name: ["a", "b\u200b", "b", "c\xa0d"] for name in names.values()})
+    source: Any = sources_of(frame, tmp_path)[kind]
+    survey = db.ingest(source, "s", columns=list(names))
+    assert survey.receipt["columns_found_as"] == names
+    hints = told(survey)
+    for name, seen in (("sex", "FEFF (byte order mark)"), ("area", "U+00AD (soft hyphen)")):
+        assert f"the name {names[name]!r} begins or ends with what cannot be seen: " in hints
+        assert f"{seen}; {name!r} finds it too" in hints
+    assert "'b', 'b\\u200b', which differ only" in hints
+    assert "the answer 'b\\u200b' to " in hints
+    assert "c\\xa0d" not in hints  # nothing is at its ends
+    assert labels_of(survey)["\ufeffsex"] == dict.fromkeys(["a", "b", "b\u200b", "c\xa0d"], 1)
+    ceg = survey.event_tree(order=["sex", "AREA"]).learn_stages().to_ceg()
+    assert ceg.probability({"sex": "a"}) > 0
+    clean = db.ingest("select 'a' as sex, 'b' as vote, 'b' as age, 'a' as area", "clean")
+    clean.append(source)
+    assert list(labels_of(clean)) == list(names)
+    assert clean.receipt["respondents"] == 5
+
+
 # -----------------------------------------------------------------------------
 # Wide and empty
 # -----------------------------------------------------------------------------

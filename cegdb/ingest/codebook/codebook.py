@@ -13,7 +13,7 @@ from cegdb.errors import SurveyError, counted, listed
 from cegdb.ingest.coding.bins import Bins, bins_of
 from cegdb.ingest.csv.records import file_rows
 from cegdb.ingest.files.cell_labels import abbreviated, label_list, label_of
-from cegdb.names import did_you_mean
+from cegdb.names import did_you_mean, folded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -156,7 +156,7 @@ def _yaml(text: str, title: str) -> Mapping[object, object]:
 def _rows(text: str, title: str, delimiter: str) -> dict[str, object]:
     """Return the tree of a CSV codebook: one row a code."""
     rows = file_rows(text, title, delimiter)
-    header = [name.strip().casefold() for name in rows[0]] if rows else []
+    header = [folded(name) for name in rows[0]] if rows else []
     columns = [name for name in header if name not in _IGNORED_COLUMNS]
     if sorted(columns) != sorted(_COLUMNS) or len(set(header)) < len(header):
         raise SurveyError(
@@ -178,7 +178,7 @@ def _rows(text: str, title: str, delimiter: str) -> dict[str, object]:
 
 
 def _row(tree: dict[str, Any], where: str, name: str, kind: str, code: str, label: str) -> None:
-    kind = kind.strip().casefold()
+    kind = folded(kind)
     if kind == "note":
         return
     if kind == "column":

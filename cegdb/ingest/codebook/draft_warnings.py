@@ -14,7 +14,7 @@ from cegdb.ingest.label_checks import (
     guessed_role,
     similar_labels,
 )
-from cegdb.names import folded
+from cegdb.names import folded, trimmed
 
 if TYPE_CHECKING:
     from cegdb.ingest.codebook.column_counts import ColumnCounts
@@ -41,7 +41,7 @@ def add_warnings(
     are_numbers = bool(counts.n_texts) and counts.n_numbers >= _NEARLY_ALL * counts.n_texts
     are_integers = are_numbers and counts.n_integers >= _NEARLY_ALL * counts.n_texts
     warnings: list[str] = []
-    role = guessed_role(name) or ("weight" if WEIGHT_NAME.fullmatch(name.strip()) else None)
+    role = guessed_role(name) or ("weight" if WEIGHT_NAME.fullmatch(trimmed(name)) else None)
     if role is None and are_numbers and not are_integers and _are_like_weights(counts):
         role = "weight"
     if role is not None and are_numbers:
@@ -53,7 +53,7 @@ def add_warnings(
         n_answers
         and n_values >= _NEARLY_ALL * n_answers
         and (are_integers or not are_numbers)
-        and (n_answers >= _FEW_ROWS or (n_values > 1 and ID_NAME.fullmatch(name.strip())))
+        and (n_answers >= _FEW_ROWS or (n_values > 1 and ID_NAME.fullmatch(trimmed(name))))
     ):
         column.is_id = True
         warnings.append(f"looks like an id: {n_values:,} values in {counted(n_answers, 'row')}")
@@ -90,7 +90,7 @@ def _labels_for_no_answer(variable: Variable) -> list[str]:
     """Return warnings of labels that say there is no answer."""
     warnings = []
     for text, (kind, label) in variable.meanings.items():
-        word = label.strip().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").casefold()
+        word = folded(label).replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
         meaning = MEANING_OF_LABEL.get(word)
         if kind == "value" and meaning is not None:
             with_label = "" if text == label else f" ({quoted(label)})"
@@ -133,7 +133,7 @@ def _similar_labels(variable: Variable) -> list[str]:
 
     warnings = []
     for group in similar_labels(variable.values):
-        kept = max(group, key=lambda label: (label == label.strip(), n_of(label)))
+        kept = max(group, key=lambda label: (label == trimmed(label), n_of(label)))
         labels = ", ".join(f"{quoted(x)} ({counted(n_of(x), 'row')})" for x in group)
         recodes = ", ".join(f"{quoted(x)}: {quoted(kept)}" for x in group if x != kept)
         warnings.append(
