@@ -357,7 +357,8 @@ def likelihood(variable: str, weights: Mapping[object, float]) -> Evidence:
     Returns
     -------
     Evidence
-        To be passed to `ChainEventGraph.given`; ``str()`` puts it into words.
+        To be passed to `ChainEventGraph.given`; ``str()`` puts it into words. It is not an
+        event, and has no probability: see `ConditionedCeg.relative_likelihood`.
 
     Raises
     ------
@@ -605,6 +606,39 @@ def items(evidence: Evidence) -> tuple[Evidence, ...]:
     if isinstance(evidence, All):
         return tuple(item for part in evidence.of for item in items(part))
     return (evidence,)
+
+
+def is_soft(evidence: Evidence) -> bool:
+    """Return whether some part is soft, so that a likelihood, not a probability, measures it.
+
+    Examples
+    --------
+    >>> is_soft(answers(Fall="Fall") & likelihood("Risk", {"Low": 1, "High": 3}))
+    True
+    """
+    return any(isinstance(part, Likelihood) for part in items(evidence))
+
+
+def refuse_soft_evidence(evidence: Evidence) -> None:
+    """Refuse soft evidence, which is not an event."""
+    for part in items(evidence):
+        if isinstance(part, Likelihood):
+            raise QueryError(f"{part} is not an event", hint="give answers, positions or edges")
+
+
+def measure_text(
+    probability: float | None, relative_likelihood: float | None, digits: int = 4
+) -> str:
+    """Return how probable evidence is, or how likely if it is soft.
+
+    Examples
+    --------
+    >>> measure_text(0.19101, None), measure_text(None, 5.5)
+    ('probability 0.191', 'relative likelihood 5.5')
+    """
+    if relative_likelihood is None:
+        return f"probability {probability:.{digits}g}"
+    return f"relative likelihood {relative_likelihood:.{digits}g}"
 
 
 _KINDS: Final[Mapping[str, type[Evidence]]] = {

@@ -14,7 +14,7 @@ from cegdb.api.results import Adjustment, Effect
 from cegdb.api.settings import options_from, takes
 from cegdb.ceg import MAX_VERTICES, recover
 from cegdb.errors import GraphError, NetworkError, QueryError, counted, is_number, items_of
-from cegdb.evidence import All, answers, evidence_of, from_json
+from cegdb.evidence import All, answers, evidence_of, from_json, refuse_soft_evidence
 from cegdb.options import EffectOptions, EffectSettings
 from cegdb.store.catalog import ceg_and_parents, staging_of
 from cegdb.trace import MAX_VALUES, trace
@@ -183,10 +183,18 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
         return self._frame("merge_steps", "ceg", "step")
 
     @property
-    def probability_of_evidence(self) -> float:
-        """Probability of the evidence in its parent; of soft evidence, expected likelihood."""
-        probability = self._row()["probability"]
-        return 1.0 if probability is None else float(probability)
+    def probability_of_evidence(self) -> float | None:
+        """Probability of the evidence in its parent; None for soft evidence, which has none."""
+        row = self._row()
+        if row["parent_ceg_id"] is None:
+            return 1.0
+        return None if row["probability"] is None else float(row["probability"])
+
+    @property
+    def relative_likelihood(self) -> float | None:
+        """Mean of the likelihoods of soft evidence, in their unit; None for other evidence."""
+        likelihood = self._row()["relative_likelihood"]
+        return None if likelihood is None else float(likelihood)
 
     @property
     def progress(self) -> pd.DataFrame:
@@ -538,7 +546,7 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
         ceg = self._without_intervention().ceg
         group = ceg.with_stored_names(_subgroup(given))
         event = ceg.with_stored_names(evidence_of(outcome, "outcome"))
-        interventions.refuse_soft_evidence(event)
+        refuse_soft_evidence(event)
         index = ceg.variable_index(treatment)
         treatment = ceg.variables[index].name
         labels = interventions.compared_labels(ceg, index, _listed(between))
@@ -665,7 +673,7 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
 
         ceg = self._without_intervention().ceg
         group = ceg.with_stored_names(_subgroup(given))
-        interventions.refuse_soft_evidence(group)
+        refuse_soft_evidence(group)
         names = [] if by is None else queries.variable_names(self._compiled(), by)
         treated, target, *indexes = adjusting.variable_indexes(ceg, treatment, outcome, names)
         treatment, outcome = ceg.variables[treated].name, ceg.variables[target].name

@@ -10,7 +10,7 @@ import numpy as np
 from cegdb.api.base import Displayed
 from cegdb.api.queries import Conditional, Queryable
 from cegdb.errors import QueryError, StaleError
-from cegdb.evidence import All
+from cegdb.evidence import All, measure_text
 from cegdb.options import EffectOptions
 
 if TYPE_CHECKING:
@@ -43,9 +43,14 @@ class GivenEvidence(Displayed, Queryable[Conditional]):
         return str(self._conditioned.evidence)
 
     @property
-    def probability_of_evidence(self) -> float:
-        """Probability of the evidence; of soft evidence, its expected likelihood."""
+    def probability_of_evidence(self) -> float | None:
+        """Probability of the evidence; None for soft evidence, which has none."""
         return self._conditioned.probability_of_evidence
+
+    @property
+    def relative_likelihood(self) -> float | None:
+        """Mean of the likelihoods of soft evidence, in their unit; None for other evidence."""
+        return self._conditioned.relative_likelihood
 
     @property
     def progress(self) -> pd.DataFrame:
@@ -100,10 +105,11 @@ class GivenEvidence(Displayed, Queryable[Conditional]):
         return pd.DataFrame(queries.position_probabilities(self._conditioned), columns=names)
 
     def __repr__(self) -> str:
-        """Return what it comes from, the evidence, and its probability."""
-        probability = self.probability_of_evidence
-        title = self._conditioned.ceg.title
-        return f"{title} given {self.evidence} (probability {probability:.4g})"
+        """Return what it comes from, the evidence, and how probable or likely that is."""
+        return f"{self._conditioned.ceg.title} given {self.evidence} ({self._measure()})"
+
+    def _measure(self) -> str:
+        return measure_text(self.probability_of_evidence, self.relative_likelihood)
 
 
 class ConditionedStagedTree(GivenEvidence["ConditionedStagedTree"]):
@@ -532,8 +538,7 @@ class IntervenedCeg(CegGivenEvidence["IntervenedCeg"]):
         """Return the CEG, the intervention, what was observed, and the assumption."""
         text = f"CEG {self._conditioned.ceg.name!r} after do({self.intervention})"
         if self._conditioned.evidence != All(()):
-            probability = self.probability_of_evidence
-            text += f", given {self.evidence} (probability {probability:.4g})"
+            text += f", given {self.evidence} ({self._measure()})"
         return f"{text}\n{self.assumption}"
 
 

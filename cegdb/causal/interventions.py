@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, get_args
 import numpy as np
 
 from cegdb.errors import QueryError, is_number, joined, listed
-from cegdb.evidence import All, Count, Likelihood, Order, Take, Visit, items, text_of
+from cegdb.evidence import All, Count, Order, Take, Visit, items, text_of
 from cegdb.inference.queries import condition
 from cegdb.ingest.coding.variables import NOT_APPLICABLE
 from cegdb.names import find_name, only_match
@@ -281,13 +281,6 @@ def _parts(evidence: Evidence) -> Iterator[Evidence]:
             yield from _parts(part.second)
         else:
             yield part
-
-
-def refuse_soft_evidence(evidence: Evidence) -> None:
-    """Refuse soft evidence, which is not an event."""
-    for part in items(evidence):
-        if isinstance(part, Likelihood):
-            raise QueryError(f"{part} is not an event", hint="give answers, positions or edges")
 
 
 def compared_labels(

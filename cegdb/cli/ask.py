@@ -42,7 +42,7 @@ from cegdb.cli.output import (
     say_made,
     working,
 )
-from cegdb.evidence import All
+from cegdb.evidence import All, measure_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -222,13 +222,14 @@ def most_probable_paths(
 def conditioned_model(
     db: Path, name: str, kind: str | None, given: Sequence[str], evidence: str | None
 ) -> Iterator[Queryable[Any]]:
-    """Open the CEG or staging of that name, given evidence; print its probability."""
+    """Open the CEG or staging of that name, given evidence; print how probable that is."""
     condition = read_evidence(given, evidence)
     with opened(str(db), read_only=True) as database:
         model: Any = model_of(database, name, kind)
         if condition != All(()):
             model = model.given(condition)
-            say(f"given {model.evidence}: probability {model.probability_of_evidence:.6g}")
+            measure = measure_text(model.probability_of_evidence, model.relative_likelihood, 6)
+            say(f"given {model.evidence}: {measure}")
         yield model
 
 
@@ -256,7 +257,8 @@ def given(
     """Condition the CEG NAME in DB on evidence, and save the result as a new CEG.
 
     Repeat a variable to allow any of several labels; "not applicable" is the label where a
-    variable does not occur. Prints the probability of the evidence.
+    variable does not occur. Prints the probability of the evidence, or the relative likelihood
+    of soft evidence.
 
     \b
     Examples:

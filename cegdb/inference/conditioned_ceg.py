@@ -142,6 +142,7 @@ def _build(
             "parent_ceg_id": parent["ceg_id"],
             "evidence": model.evidence.to_json(),
             "probability": model.probability_of_evidence,
+            "relative_likelihood": model.relative_likelihood,
             "root_staging_id": staging["staging_id"],
             "n_vertices": n_vertices,
             "n_edges": n_edges,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from cegdb.errors import QueryError, is_number, is_whole, items_of
-from cegdb.evidence import All, Answer, Evidence, items
+from cegdb.evidence import All, Answer, Evidence, is_soft, items, refuse_soft_evidence
 from cegdb.inference.automata import Product, run_automata, smallest_path_sum
 from cegdb.inference.propagation import MAX_PRODUCT, PATH_COUNT, REAL
 from cegdb.ingest.coding.variables import NOT_APPLICABLE
@@ -44,13 +44,23 @@ class ConditionedModel:
 
     @cached_property
     def backward_message(self) -> Floats:
-        """Probability of the evidence below each node of the graph."""
+        """Probability of the evidence, or mean likelihood, below each node of the graph."""
         return self.graph.backward(self.product.value)
 
     @property
-    def probability_of_evidence(self) -> float:
-        """Probability of the evidence; of soft evidence, its expected likelihood."""
+    def mass(self) -> float:
+        """Sum of the path probabilities, each times the likelihoods of soft evidence."""
         return float(self.backward_message[0])
+
+    @property
+    def probability_of_evidence(self) -> float | None:
+        """Probability of the evidence; None for soft evidence."""
+        return None if is_soft(self.evidence) else self.mass
+
+    @property
+    def relative_likelihood(self) -> float | None:
+        """Mean of the likelihoods of soft evidence over all paths; None for other evidence."""
+        return self.mass if is_soft(self.evidence) else None
 
     @cached_property
     def probability(self) -> Floats:
@@ -71,7 +81,7 @@ def condition(ceg: CompiledModel, evidence: Evidence) -> ConditionedModel:
     evidence = ceg.with_stored_names(evidence)
     product = run_automata(ceg, evidence)
     model = None if product is None else ConditionedModel(ceg, evidence, product)
-    if model is None or model.probability_of_evidence <= 0:
+    if model is None or model.mass <= 0:
         parts = list(items(evidence))
         hint = "no path agrees with all parts of it: leave one out"
         if len(parts) == 1:
@@ -86,10 +96,11 @@ def condition(ceg: CompiledModel, evidence: Evidence) -> ConditionedModel:
 
 def probability_of(model: ConditionedModel, event: Evidence) -> float:
     """Return the probability of an event, given the evidence."""
+    refuse_soft_evidence(event)
     product = run_automata(model.ceg, All((model.evidence, event)))
     if product is None:
         return 0.0
-    return float(product.graph.backward(product.value)[0] / model.probability_of_evidence)
+    return float(product.graph.backward(product.value)[0] / model.mass)
 
 
 def distribution(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cegdb.demo import demo_of
 from cegdb.errors import agreeing, counted
+from cegdb.evidence import measure_text
 from cegdb.ingest.files.cell_labels import abbreviated_source
 from cegdb.options import GREEDY_METHODS, SCORE_NAMES
 from cegdb.report.lineage import json_column
@@ -280,7 +281,8 @@ def _ceg(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
         f"{counted(row['n_edges'], 'edge')}; "
     )
     if row.get("parent_ceg_id") is not None:
-        known = f"given {details.get('evidence')} (probability {row['probability']:.4g})"
+        measure = measure_text(row["probability"], row["relative_likelihood"])
+        known = f"given {details.get('evidence')} ({measure})"
         return [head + known]
     early = ", stopped early" if details.get("stopped_early") else ""
     steps = counted(details.get("steps", 0), "step")

@@ -47,7 +47,7 @@ staging = _table(
 ceg = _table(
     "ceg",
     "ceg_id", "name", "staging_id", "parent_ceg_id", "evidence", "n_vertices", "n_edges",
-    *_PROVENANCE, "root_staging_id", "probability",
+    *_PROVENANCE, "root_staging_id", "probability", "relative_likelihood",
 )  # fmt: skip
 
 # Up to 10^8 rows, written by SQL steps as a whole: only the column of the owner.

@@ -1208,7 +1208,14 @@ GIVEN_FAULTS = [
                     "a CEG has evidence if and only if it has a parent",
                     f"update cegdb.ceg set {change} where name = 'fallers'",
                 )
-                for change in ("evidence = null", "probability = null", "probability = 0")
+                for change in (
+                    "evidence = null",
+                    "probability = null",
+                    "probability = 0",
+                    "probability = 5.5",
+                    "relative_likelihood = 5.5",
+                    "probability = null, relative_likelihood = 0",
+                )
             ),
         )
     ),

@@ -40,6 +40,7 @@ from cegdb.evidence import (
     before,
     exactly,
     from_json,
+    is_soft,
     likelihood,
     positions_of,
     takes,
@@ -335,6 +336,52 @@ def test_evidence_that_became_impossible_stops_a_rebuild(db: Database) -> None:
         db.rebuild()
 
 
+def test_soft_evidence_has_a_relative_likelihood_and_no_probability(
+    db: Database, sound: Sound
+) -> None:
+    staged = coin(db)
+    ceg, known = staged.to_ceg(), likelihood("coin", {0: 9, 1: 2})
+    words = "given likelihood of coin (0: 9, 1: 2) (relative likelihood 5.5)"
+    saved = ceg.given(known).save("soft")
+    for found in (ceg.given(known), staged.given(known), saved):
+        assert found.probability_of_evidence is None
+        assert found.relative_likelihood == pytest.approx(5.5)
+        assert found.probability(coin=0) == pytest.approx(9 / 11)
+    assert repr(ceg.given(known)) == f"CEG 'coin' {words}"
+    assert repr(staged.given(known)) == f"staged tree 'coin' {words}"
+    assert words in str(saved.summary)
+    assert words.removeprefix("given ") in " ".join(saved.report.text("analyst").split())
+    query = "select probability, relative_likelihood from cegdb.conditioned_cegs"
+    assert db.rows(query)[1] == [(None, pytest.approx(5.5))]
+    # With an answer known too, it is still a likelihood; given it, an answer is an event.
+    assert ceg.given(known, coin=0).relative_likelihood == pytest.approx(4.5)
+    assert saved.given(coin=0).probability_of_evidence == pytest.approx(9 / 11)
+    after = ceg.do(coin={0: 0.1, 1: 0.9}).given(known)
+    assert after.relative_likelihood == pytest.approx(2.7)
+    assert "(relative likelihood 2.7)" in repr(after)
+    with pytest.raises(QueryError, match=r"likelihood of coin \(0: 9, 1: 2\) is not an event"):
+        ceg.probability(known)
+    sound(db)
+
+
+def test_commands_print_the_relative_likelihood_of_soft_evidence(tmp_path: Path) -> None:
+    path = tmp_path / "coin.duckdb"
+    with cegdb.open(path) as db:
+        coin(db).to_ceg()
+    text = json.dumps(likelihood("coin", {0: 9, 1: 2}).to_json())
+    for command in ("marginals", "given"):
+        result = CliRunner().invoke(main, [command, str(path), "coin", "--evidence", text])
+        assert result.exit_code == 0, result.output
+        assert "relative likelihood 5.5" in result.stderr
+        assert "probability 5.5" not in result.output
+
+
+def coin(db: Database) -> StagedTree:
+    """Return the staged tree of a fair coin, with a letter for each side."""
+    rows = [("0", "a"), ("1", "b")] * 5
+    return db.ingest(people(rows, "coin letter"), "coin").event_tree().learn_stages(alpha=2)
+
+
 @pytest.mark.slow
 def test_small_cells_hide_all_probabilities_that_tell_them(db: Database) -> None:
     rows = [("t", "yes", 3), ("t", "no", 40), ("u", "yes", 30), ("u", "no", 27)]
@@ -625,7 +672,9 @@ def assert_conditioned(
     weighed = [(walk, walk.probability * weight(evidence, walk)) for walk in walked]
     left = [(walk, mass) for walk, mass in weighed if mass > 0]
     total = math.fsum(mass for _, mass in left)
-    assert saved.probability_of_evidence == pytest.approx(total, rel=1e-12)
+    measures = [saved.probability_of_evidence, saved.relative_likelihood]
+    assert measures[not is_soft(evidence)] is None
+    assert measures[is_soft(evidence)] == pytest.approx(total, rel=1e-12)
     place = {"ceg": saved.name}
     position = dict(
         db.rows(

@@ -42,6 +42,7 @@ from cegdb.evidence import (
     before,
     exactly,
     from_json,
+    is_soft,
     likelihood,
     takes,
     visits,
@@ -239,9 +240,15 @@ def test_any_evidence_is_as_probable_as_its_paths(
             ceg.given(known)
         return
     found = ceg.given(known)
-    assert found.probability_of_evidence == pytest.approx(of_known, **CLOSE)
-    of_both = sum(mass(p) * weight(known, p) * weight(event, p) for p in paths)
-    assert found.probability(event) == pytest.approx(of_both / of_known, **CLOSE)
+    measures = [found.probability_of_evidence, found.relative_likelihood]
+    assert measures[not is_soft(known)] is None
+    assert measures[is_soft(known)] == pytest.approx(of_known, **CLOSE)
+    if is_soft(event):
+        with pytest.raises(QueryError, match="is not an event"):
+            found.probability(event)
+    else:
+        of_both = sum(mass(p) * weight(known, p) * weight(event, p) for p in paths)
+        assert found.probability(event) == pytest.approx(of_both / of_known, **CLOSE)
     assert found.n_paths == sum(weight(known, path) > 0 for path in paths)
     check_positions(found, paths, known)
     check_best(found, paths, known, data.draw(st.integers(1, 5)))

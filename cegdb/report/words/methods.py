@@ -9,6 +9,7 @@ import duckdb
 
 from cegdb.demo import demo_of
 from cegdb.errors import agreeing, counted, joined
+from cegdb.evidence import measure_text
 from cegdb.options import GATE_MIN_ROWS, SCORE_NAMES
 from cegdb.report.lineage import json_column
 from cegdb.report.setting_texts import (
@@ -312,11 +313,11 @@ def _graph_sentences(report: ReportData) -> list[str]:
     if report.is_conditioned:
         evidence = json_column(ceg, "summary").get("evidence")
         is_shown = report.min_n is None
-        probability = f" (probability {ceg['probability']:.4g})" if is_shown else ""
+        measure = measure_text(ceg["probability"], ceg["relative_likelihood"])
         return [
             (
                 "The Chain Event Graph (CEG; Smith and Anderson, 2008) is conditioned on "
-                f"{evidence}{probability}; {size}."
+                f"{evidence}{f' ({measure})' if is_shown else ''}; {size}."
             ),
             "Probabilities are posterior means given this evidence and have no intervals.",
         ]

@@ -1,8 +1,8 @@
 -- step:    check_given
 -- mode:    fetch
 -- purpose: CEGs given evidence whose members are not a part of the tree that contains its root,
---          whose heights are not those of the longest paths, or that lack the evidence or its
---          probability.
+--          whose heights are not those of the longest paths, or that lack the evidence or how
+--          probable it is (likely, if it is soft).
 -- reads:   staging, ceg, vertex, edge, position, position_member, ceg_edge
 -- writes:  check_given(invariant, kind, name, row_id, detail)
 -- params:  none
@@ -80,11 +80,15 @@ select
     concat(
         if(c.parent_ceg_id is null, 'no parent, ', 'a parent, '),
         if(c.evidence is null, 'no evidence', 'evidence'), ' of probability ',
-        coalesce(cast(c.probability as varchar), 'none')
+        coalesce(cast(c.probability as varchar), 'none'), ' and relative likelihood ',
+        coalesce(cast(c.relative_likelihood as varchar), 'none')
     ) as detail
 from cegdb.ceg as c
 where
     (c.parent_ceg_id is null) <> (c.evidence is null)
-    or (c.parent_ceg_id is null) <> (c.probability is null)
+    or (c.parent_ceg_id is null) <> (coalesce(c.probability, c.relative_likelihood) is null)
+    or (c.probability is not null and c.relative_likelihood is not null)
     or c.probability <= 0
+    or c.probability > 1 + 1e-9
+    or c.relative_likelihood <= 0
 order by invariant, name, row_id, detail
