@@ -918,7 +918,7 @@ class RowOptions:
         "tree",
         """What an empty cell means: "tree" (as in the event tree: not answered, unless empty
         cells are structural or missing answers a category there) or "unknown" (not
-        answered).""",
+        answered). Behind a closed gate it does not apply.""",
         choices=get_args(BlankCells),
     )
 

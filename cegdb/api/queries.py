@@ -138,7 +138,7 @@ class Queryable(ABC, Generic[Conditional]):
         Raises
         ------
         QueryError
-            A variable, label or position is unknown.
+            A variable, label or position is unknown, or the event is soft evidence.
 
         Examples
         --------
@@ -331,8 +331,9 @@ class Queryable(ABC, Generic[Conditional]):
         Returns
         -------
         DataFrame
-            One column per variable, categorical in level order, blank (missing) where the
-            variable does not occur.
+            One column per variable, categorical in level order. Where the variable does not
+            occur, it is blank (missing); or it has the label ``not applicable``, if that is an
+            answer to it on some path, and is not what a blank means.
 
         Raises
         ------
@@ -344,6 +345,10 @@ class Queryable(ABC, Generic[Conditional]):
         Each stage's probabilities are its posterior means, so a sample varies less than new
         respondents would: uncertainty about the probabilities is not included.
 
+        `score`, `assign`, `Survey.append` and the others read these rows back as they are. To
+        ingest them as a new survey, declare ``structural=["not applicable"]`` and
+        ``missing=["missing"]`` where these labels occur.
+
         Examples
         --------
         >>> import cegdb
@@ -354,12 +359,14 @@ class Queryable(ABC, Generic[Conditional]):
         """
         import pandas as pd
 
-        from cegdb.inference.sampling import checked_seed, sample
+        from cegdb.inference.sampling import absences_of, checked_seed, sample
 
         seed = checked_seed(seed)
+        origin = self._origin()
+        absences = absences_of(origin._store, (origin.kind, origin.id))
         columns = {
             name: pd.Categorical.from_codes(code, pd.Index(labels))
-            for name, code, labels in sample(self._compiled(), n, seed)
+            for name, code, labels in sample(self._compiled(), n, seed, absences)
         }
         frame = pd.DataFrame(columns, index=pd.RangeIndex(n))
         frame.attrs["seed"] = seed

@@ -492,7 +492,8 @@ def sample(
 ) -> None:
     """Sample synthetic rows from the CEG or staging NAME in DB.
 
-    A cell is empty where its variable does not occur. The same seed gives the same rows.
+    A cell is empty where its variable does not occur, or "not applicable" if that is an answer
+    to it on some path. The same seed gives the same rows.
 
     \b
     Examples:

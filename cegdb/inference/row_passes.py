@@ -40,6 +40,8 @@ def run_passes(
     """
     for table in ("row_score", "row_completion", "row_label", "row_vertex"):
         steps.run(table)
+    if vertices:
+        _find_shown_edges(steps, origin)
     first, (size, largest) = 0, block_sizes
     while first < n_combinations:
         last = first + size - 1
@@ -96,6 +98,16 @@ def _label(steps: Steps, passes: Passes) -> None:
     for height, lowest in passes.heights:
         steps.run("next_edge_posterior", height=height, lowest=lowest)
     steps.run("block_label")
+
+
+def _find_shown_edges(steps: Steps, origin: ModelOrigin) -> None:
+    """Make ``shown_edge``, the edges of the tree by a label that only the staging gives."""
+    ids = {"survey_id": origin.survey.survey_id, "staging_id": origin.staging_id}
+    ((is_shared,),) = steps.fetch("shared_label", **ids)
+    if is_shared:
+        steps.run("shown_edge", tree_id=origin.tree_id, **ids)
+    else:
+        steps.empty("shown_edge", "parent_id bigint, child_id bigint, level_id bigint")
 
 
 def _walk_tree(

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from cegdb.errors import QueryError, is_whole
 from cegdb.inference.row_answers import RowSource, open_rows, rank_of, ranks_of, request_labels
+from cegdb.ingest.coding.new_row_codes import ASKED_BLANK
 from cegdb.ingest.coding.variables import NOT_APPLICABLE
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from cegdb.inference.propagation import Floats, Ints
@@ -107,7 +110,7 @@ def predict(
         labels, table, _ = _labels_of_combinations(rows, rank)
         rows.steps.run("prediction_count")
         counts = rows.steps.arrays("from temp.prediction_count order by all")
-    label_index = counts["label_index"].astype(np.int64)
+    label_index = _labels_given(counts, table)
     is_known, is_impossible = label_index >= 0, counts["is_impossible"]
     is_scored = is_known & ~is_impossible & (counts["weight"] > 0)
     if not is_scored.any():
@@ -125,6 +128,19 @@ def predict(
         int(counts["n"][~is_known].sum()),
         int(counts["n"][is_known & is_impossible].sum()),
     )
+
+
+def _labels_given(counts: Mapping[str, NDArray[Any]], table: Floats) -> Ints:
+    """Return the label given by each group of rows, -1 for none.
+
+    A blank read as missing does not apply where, by the other answers, nothing is missing.
+    """
+    given = counts["label_index"].astype(np.int64)
+    absent = counts["absent_index"].astype(np.int64)
+    of_group = table[counts["combination_id"]]
+    rows = np.arange(len(given))
+    is_absent = (absent >= 0) & (of_group[rows, given] == 0) & (of_group[rows, absent] > 0)
+    return np.where(is_absent, absent, given)
 
 
 class PredictedLabels(NamedTuple):
@@ -219,8 +235,14 @@ def _separate_actual_answers(rows: OpenRows, rank: int) -> None:
     steps.run("source_row")
     steps.drop(["coded_row", "masked_combination"])
     levels = rows.origin.survey.variables[rows.origin.order[rank]].levels
-    structural = [kind for kind, *_ in levels].index("structural") + 1
-    steps.run("actual_label", rank=rank, structural=structural, absent=NOT_APPLICABLE)
+    kinds = [kind for kind, *_ in levels]
+    steps.run(
+        "actual_label",
+        rank=rank,
+        structural=kinds.index("structural") + 1,
+        blanks=[kinds.index("blank") + 1, ASKED_BLANK],
+        absent=NOT_APPLICABLE,
+    )
 
 
 class ClassificationMetrics(NamedTuple):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from cegdb.errors import QueryError
-from cegdb.ingest.coding.new_row_codes import ABSENT
+from cegdb.ingest.coding.new_row_codes import ABSENT, ASKED_BLANK, OTHER_MISSING
 from cegdb.ingest.coding.variables import MISSING, NOT_APPLICABLE
 from cegdb.ingest.survey_version import survey_version
 from cegdb.store.catalog import row, staging_of
@@ -30,12 +30,15 @@ if TYPE_CHECKING:
 
 ModelKey: TypeAlias = "tuple[Kind, int]"
 """A CEG or staging, by kind and id."""
+_CodesByLabel: TypeAlias = "dict[str, dict[str, list[int]]]"
+"""Variable -> label -> codes."""
 RANK_AFTER_ALL: Final = 2**31 - 1
 """The rank of what comes after all variables."""
 _OPEN_ANSWER: Final = -1
 """The code of an answer that is not known."""
 _NO_LEVEL: Final = -1
 """The level id of an answer without a level in the tree."""
+_TEXTS: Final = ("answer_text", "label")
 
 
 class _TreeVariable(NamedTuple):
@@ -139,11 +142,12 @@ def make_tables(
             "rank": np.arange(len(origin.order)),
         },
     )
-    known = _make_edges(steps, model, origin, node_rank)
+    codes = _codes_by_label(origin, unknown)
+    known = _make_edges(steps, model, origin, node_rank, codes)
     _make_answers(steps, model, node_rank)
     _make_labels(steps, model, origin)
     _make_skipped_variables(steps, model, origin, node_rank)
-    _make_codes(steps, origin, unknown, known, blank=blank)
+    _make_codes(steps, origin, codes, unknown, known, blank=blank)
     target_rank = np.minimum(node_rank[graph.target], len(origin.order))
     is_jump = target_rank > node_rank[graph.source] + 1
     has_jumps = bool(is_jump.any() or node_rank[0] > 0)
@@ -166,19 +170,23 @@ def _heights(source: Ints, target: Ints) -> list[tuple[int, int]]:
 
 
 def _make_edges(
-    steps: Steps, model: ConditionedModel, origin: ModelOrigin, node_rank: Ints
+    steps: Steps,
+    model: ConditionedModel,
+    origin: ModelOrigin,
+    node_rank: Ints,
+    codes: _CodesByLabel,
 ) -> set[tuple[int, int]]:
     """Make ``query_edge``, the edges by code; return which (rank, code) some edge has."""
     graph, target = model.graph, model.graph.target
-    codes_of = _codes_of_edges(steps, model, origin)
+    codes_of = _codes_of_edges(steps, model, origin, codes)
     ranks = node_rank[graph.source].tolist()
     edges: list[int] = []
-    codes: list[int] = []
+    answers: list[int] = []
     known: set[tuple[int, int]] = set()
     for i, edge in enumerate(model.product.edge.tolist()):
         edge_codes = codes_of[edge]
         edges += [i] * (len(edge_codes) + 1)
-        codes += [_OPEN_ANSWER, *edge_codes]
+        answers += [_OPEN_ANSWER, *edge_codes]
         known.update((ranks[i], code) for code in edge_codes)
     at = np.array(edges, np.int64)
     with np.errstate(divide="ignore"):
@@ -187,7 +195,7 @@ def _make_edges(
         "edge_code",
         {
             "source": graph.source[at],
-            "code": np.array(codes, np.int64),
+            "code": np.array(answers, np.int64),
             "edge": at,
             "target": target[at],
             "target_height": graph.height[target[at]],
@@ -274,10 +282,31 @@ def _make_labels(steps: Steps, model: ConditionedModel, origin: ModelOrigin) -> 
     )
 
 
+def _codes_by_label(
+    origin: ModelOrigin, unknown: Mapping[str, Mapping[int, str]]
+) -> _CodesByLabel:
+    """Return the codes of each label of each variable; unknown texts may be labels too."""
+    codes: _CodesByLabel = {}
+    for name in origin.order:
+        of_label = codes.setdefault(name, {})
+        levels = origin.survey.variables[name].levels
+        answers = {label for kind, label, *_ in levels if kind == "value"}
+        for code, (kind, label, *_) in enumerate(levels, 1):
+            if kind == "value" or label not in answers:
+                of_label.setdefault(label, []).append(code)
+        for code, text in unknown.get(name, {}).items():
+            of_label.setdefault(text, []).append(code)
+    return codes
+
+
 def _codes_of_edges(
-    steps: Steps, model: ConditionedModel, origin: ModelOrigin
+    steps: Steps, model: ConditionedModel, origin: ModelOrigin, codes: _CodesByLabel
 ) -> list[list[int]]:
-    """Return the codes of the answers that lead along each edge."""
+    """Return the codes of the answers that lead along each edge.
+
+    They are those of its labels in the tree, and that of the label it shows, unless another
+    edge of the position has this label in the tree.
+    """
     ceg = model.ceg
     rows = (
         steps.fetch(
@@ -285,24 +314,27 @@ def _codes_of_edges(
         )
         if origin.ceg_id is not None
         else steps.fetch(
-            "situation_raw_label", tree_id=origin.tree_id, staging_id=origin.staging_id
+            "situation_raw_label",
+            tree_id=origin.tree_id,
+            staging_id=origin.staging_id,
+            survey_id=origin.survey.survey_id,
         )
     )
     raw: dict[tuple[int, str], list[str]] = {
         (source, label): labels for source, label, labels in rows
     }
-    codes: dict[str, dict[str, list[int]]] = {}
-    for name in origin.order:
-        of_label = codes.setdefault(name, {})
-        for code, (_, label, *_) in enumerate(origin.survey.variables[name].levels, 1):
-            of_label.setdefault(label, []).append(code)
+    in_tree: dict[int, set[str]] = {}
+    for (source, _), labels in raw.items():
+        in_tree.setdefault(source, set()).update(labels)
     codes_of_edges = []
     sources = ceg.position_id[ceg.graph.source].tolist()
     for source, index, text in zip(
         sources, ceg.edge_variable.tolist(), ceg.edge_labels, strict=True
     ):
         of_variable = codes[ceg.variables[index].name]
-        labels = raw.get((source, text), [text])
+        labels = set(raw.get((source, text), ()))
+        if text not in in_tree.get(source, ()):
+            labels.add(text)
         codes_of_edges.append(
             sorted({code for label in labels for code in of_variable.get(label, [])})
         )
@@ -312,57 +344,81 @@ def _codes_of_edges(
 def _make_codes(
     steps: Steps,
     origin: ModelOrigin,
+    codes: _CodesByLabel,
     unknown: Mapping[str, Mapping[int, str]],
     known: set[tuple[int, int]],
     *,
     blank: str,
 ) -> None:
-    """Make ``code_meaning`` and ``unseen_code``."""
+    """Make ``code_meaning``, ``unseen_code`` and ``label_level``."""
     rows: list[tuple[int, int, int, int, bool]] = []
     unseen: list[tuple[int, int, str]] = []
+    labels: list[tuple[int, int, str]] = []
     for rank, name in enumerate(origin.order):
-        levels = origin.survey.variables[name].levels
-        first = origin.variables[name].first_level_id
-        kinds = [kind for kind, *_ in levels]
-        structural = kinds.index("structural") + 1
-        missing = next(code for code, level in enumerate(levels, 1) if level[1] == MISSING)
-        rows.append((rank, ABSENT, _NO_LEVEL, _OPEN_ANSWER, False))
-        for code, (kind, label, *_) in enumerate(levels, 1):
-            is_given = kind == "value"
-            answer = code
-            if kind == "blank":
-                answer = _code_of_blank(origin, structural, missing, blank)
-            elif kind == "missing":
-                is_given = origin.missing_policy == "category"
-                answer = code if is_given else _OPEN_ANSWER
-            level_id = first + answer - 1 if answer > 0 else _NO_LEVEL
-            rows.append((rank, code, level_id, answer, is_given))
-            if is_given and (rank, code) not in known:
+        meanings = _meanings(origin, name, blank)
+        meanings += [(code, code, text) for code, text in unknown.get(name, {}).items()]
+        for code, answer, label in meanings:
+            level_id = _level_id(origin, name, answer)
+            rows.append((rank, code, level_id, answer, label is not None))
+            if label is not None and (rank, answer) not in known:
                 unseen.append((rank, code, f"{name} = {label}"))
-        for code, text in unknown.get(name, {}).items():
-            rows.append((rank, code, _NO_LEVEL, code, True))
-            unseen.append((rank, code, f"{name} = {text}"))
+        variable_id = origin.variables[name].variable_id
+        labels += [
+            (variable_id, _level_id(origin, name, of_label[0]), label)
+            for label, of_label in codes[name].items()
+        ]
     columns = ("rank", "code", "level_id", "answer", "is_given")
     steps.create_from("code_meaning", _columns(columns, rows))
     steps.create_from("unseen_code", _columns(("rank", "code", "answer_text"), unseen))
+    steps.create_from("label_level", _columns(("variable_id", "level_id", "label"), labels))
 
 
-def _code_of_blank(origin: ModelOrigin, structural: int, missing: int, blank: str) -> int:
-    if blank == "unknown":
-        return _OPEN_ANSWER
-    if origin.blank == "structural":
-        return structural
-    return missing if origin.missing_policy == "category" else _OPEN_ANSWER
+def _meanings(origin: ModelOrigin, name: str, blank: str) -> list[tuple[int, int, str | None]]:
+    """Return for each code of a variable its answer, and the label if it must occur.
+
+    A cell without an answer agrees with every path on which the variable does not occur.
+    """
+    levels = origin.survey.variables[name].levels
+    kinds = [kind for kind, *_ in levels]
+    is_category = origin.missing_policy == "category"
+    missing = next(
+        code
+        for code, (kind, label, *_) in enumerate(levels, 1)
+        if label == MISSING and kind != "value"
+    )
+    asked_blank = missing if is_category and blank != "unknown" else _OPEN_ANSWER
+    meanings: list[tuple[int, int, str | None]] = [
+        (ABSENT, _OPEN_ANSWER, None),
+        (ASKED_BLANK, asked_blank, None),
+        (OTHER_MISSING, missing, MISSING)
+        if is_category
+        else (OTHER_MISSING, _OPEN_ANSWER, None),
+    ]
+    for code, (kind, label, *_) in enumerate(levels, 1):
+        if kind == "structural":
+            meanings.append((code, code, None))
+        elif kind != "blank":
+            is_answer = kind == "value" or is_category
+            meanings.append((code, code, label) if is_answer else (code, _OPEN_ANSWER, None))
+    is_structural = origin.blank == "structural" and blank != "unknown"
+    blank_is = kinds.index("structural") + 1 if is_structural else asked_blank
+    return [*meanings, (kinds.index("blank") + 1, blank_is, None)]
+
+
+def _level_id(origin: ModelOrigin, name: str, answer: int) -> int:
+    """Return the level of an answer; one below -1 stands for a text that is not a level."""
+    if answer == _OPEN_ANSWER:
+        return _NO_LEVEL
+    if answer > len(origin.survey.variables[name].levels):
+        return _NO_LEVEL - answer
+    return origin.variables[name].first_level_id + answer - 1
 
 
 def _columns(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> dict[str, Any]:
     """Return rows as one array per column."""
     if not rows:
-        empty = {name: np.empty(0, np.int64) for name in names}
-        if names[-1] == "answer_text":
-            empty["answer_text"] = np.empty(0, object)
-        return empty
-    columns: dict[str, Any] = {}
-    for name, values in zip(names, zip(*rows, strict=True), strict=True):
-        columns[name] = np.array(values, object if name == "answer_text" else None)
-    return columns
+        return {name: np.empty(0, object if name in _TEXTS else np.int64) for name in names}
+    return {
+        name: np.array(values, object if name in _TEXTS else None)
+        for name, values in zip(names, zip(*rows, strict=True), strict=True)
+    }

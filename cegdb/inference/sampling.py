@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import secrets
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from cegdb.errors import QueryError, is_whole
 from cegdb.ingest.coding.variables import NOT_APPLICABLE
 from cegdb.options import check_seed
+from cegdb.store.catalog import row, staging_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
     from cegdb.inference.propagation import Floats, Graph, Ints
     from cegdb.inference.queries import ConditionedModel
+    from cegdb.inference.row_tables import ModelKey
+    from cegdb.store import Store
 
 MOST_CELLS: Final = 10_000_000_000
 
@@ -37,12 +40,11 @@ def checked_seed(seed: int | None) -> int:
 
 
 def sample(
-    model: ConditionedModel, n: int, seed: int
+    model: ConditionedModel, n: int, seed: int, absences: Mapping[str, Absences]
 ) -> list[tuple[str, NDArray[Any], list[str]]]:
     """Draw rows from a CEG given evidence; a seed gives the same rows on any machine (PCG64).
 
-    Returns, for each variable, its name, the label index of each row (-1 where the variable
-    does not occur) and its labels.
+    Returns, for each variable, its name, the label index of each row (-1: blank), and labels.
     """
     ceg = model.ceg
     if not is_whole(n) or n < 1:
@@ -71,7 +73,7 @@ def sample(
             is_it = slice(None) if met[index] == len(rows) else edge_variable == index
             codes[index][rows[is_it]] = label[is_it]
     return [
-        (one.name, *_without_absent(code, list(one.labels)))
+        (one.name, *_with_absent(code, list(one.labels), absences[one.name]))
         for one, code in zip(ceg.variables, codes, strict=True)
     ]
 
@@ -114,10 +116,53 @@ def _edge_at(
     return np.asarray(possible[index] + part.start, np.int64)
 
 
-def _without_absent(code: NDArray[Any], labels: list[str]) -> tuple[NDArray[Any], list[str]]:
-    """Return label indexes and labels without an explicit "not applicable"."""
+def _with_absent(
+    code: NDArray[Any], labels: list[str], absences: Absences
+) -> tuple[NDArray[Any], list[str]]:
+    """Return label indexes, -1 for a blank, and labels, as "not applicable" is written."""
     if NOT_APPLICABLE not in labels:
         return code, labels
     at = labels.index(NOT_APPLICABLE)
+    if absences.skipped_is_labelled:
+        code[code < 0] = at
+    if absences.asked_is_labelled:
+        return code, labels
     shifted = np.where(code == at, -1, np.where(code > at, code - 1, code)).astype(code.dtype)
     return shifted, [*labels[:at], *labels[at + 1 :]]
+
+
+class Absences(NamedTuple):
+    """Where rows have the label "not applicable" of a question, instead of a blank.
+
+    ``asked_is_labelled``: where it is one of the answers on the path; ``skipped_is_labelled``:
+    where the question does not come up.
+    """
+
+    asked_is_labelled: bool
+    skipped_is_labelled: bool
+
+
+def absences_of(store: Store, key: ModelKey) -> dict[str, Absences]:
+    """Return where the rows of a model have the label "not applicable", by variable.
+
+    It is where its survey has cells that do not apply; elsewhere the survey has blanks. Thus
+    the rows mean the same when they are read again, and gates decide alike.
+    """
+    kind, object_id = key
+    with store.catalog() as catalog:
+        staging_id = staging_of(row(catalog, "ceg", object_id)) if kind == "ceg" else object_id
+        staging = row(catalog, "staging", staging_id)
+        tree = row(catalog, "tree", staging["tree_id"])
+        survey = row(catalog, "survey", tree["survey_id"])
+    gates = survey["settings"].get("gates", {})
+    settings, decisions = tree["settings"], tree["summary"]["decisions"]
+    absences = {}
+    # A path may end at a missing answer, or at an answer that nobody gave.
+    ends_apply = settings["missing_policy"] == "prefix" or (
+        gates and settings["sampling_zeros"] != "none"
+    )
+    for name in settings["order"]:
+        is_blank = settings["blank"] == "structural" and name not in gates
+        has_blanks = decisions.get(name, {}).get("blank_structural", 0) > 0
+        absences[name] = Absences(not is_blank, not (is_blank or has_blanks or ends_apply))
+    return absences

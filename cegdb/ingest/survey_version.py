@@ -149,7 +149,9 @@ def later_settings(
     settings = check_settings(renamed, stored_options(survey, columns, decimal))
     for name, variable in settings.variables.items():
         variable.is_update = True
-        variable.previous = survey.variables.get(name) if is_append else None
+        if name in survey.variables:
+            variable.own_labels = survey.variables[name].own_labels
+            variable.previous = survey.variables[name] if is_append else None
     return renamed, replace(
         settings,
         structural={},  # a later file need not have these labels

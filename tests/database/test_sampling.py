@@ -21,6 +21,7 @@ from cegdb.demo import DEMOS
 from cegdb.errors import QueryError
 from cegdb.evidence import All
 from cegdb.inference.queries import condition
+from cegdb.inference.sampling import Absences
 from cegdb.inference.sampling import sample as draw
 
 if TYPE_CHECKING:
@@ -51,7 +52,8 @@ def test_shares_of_all_paths_lie_within_errors_of_their_probabilities(
     tree = RandomCeg(sample, seed)
     names = [variable.name for variable in tree.compiled.variables]
     found: Counter[tuple[str, ...]] = Counter()
-    drawn = draw(condition(tree.compiled, All(())), n, seed)
+    absences = dict.fromkeys(names, Absences(asked_is_labelled=True, skipped_is_labelled=True))
+    drawn = draw(condition(tree.compiled, All(())), n, seed, absences)
     cells = [np.array([*labels, "not applicable"])[code] for _, code, labels in drawn]
     found.update(zip(*(column.tolist() for column in cells), strict=True))
     for path, probability in tree.paths():

@@ -117,13 +117,19 @@ def _check(con: duckdb.DuckDBPyConnection, gate: Gate) -> None:
 
 
 def apply_gates(
-    steps: Steps, gates: Sequence[Gate], variables: list[Variable], lines: str
+    steps: Steps,
+    gates: Sequence[Gate],
+    variables: list[Variable],
+    lines: str,
+    *,
+    asked_blank: int | None = None,
 ) -> tuple[str, list[dict[str, object]]]:
     """Close and open the cells behind gates; return a SELECT of the lines, and a report.
 
-    ``lines`` is a SELECT of coded lines: ``v1`` ... , ``n``, ``weight``, ``weight_sq``. The
-    report has, for each gate, its rule, ``rows_closed``, and by kind the rows that contradict
-    it. ``n_of_code`` of gated variables is set.
+    ``lines`` is a SELECT of coded lines: ``v1`` ... , ``n``, ``weight``, ``weight_sq``. A blank
+    whose gate is open gets the code ``asked_blank``, by default that of the label "missing".
+    The report has, for each gate, its rule, ``rows_closed``, and by kind the rows that
+    contradict it. ``n_of_code`` of gated variables is set.
     """
     if not gates:
         return lines, []
@@ -146,11 +152,13 @@ def apply_gates(
             "group by all",
         )
         report.append(_gate_report(steps, gate, gated, deciding))
-        missing_code = len(gated.values) + gated.missing.index(MISSING) + 1
+        blank_code = asked_blank
+        if blank_code is None:
+            blank_code = len(gated.values) + gated.missing.index(MISSING) + 1
         steps.create(
             "gated_cell",
             f"select g.* replace (cast(case when not s.is_open then {gated.structural_code} "  # noqa: S608
-            f"when s.is_open and g.{cell} = {gated.blank_code} then {missing_code} "
+            f"when s.is_open and g.{cell} = {gated.blank_code} then {blank_code} "
             f"else g.{cell} end as {gated.code_type}) as {cell}) from {joined}",
         )
         steps.create("gated_line", "select * from temp.gated_cell")

@@ -76,6 +76,7 @@ def decide_meanings(variable: Variable) -> None:
     recoded = _recoded(variable, labels)
     meanings: dict[str, tuple[Kind, str]] = {}
     as_earlier: list[str] = []
+    as_written: list[str] = []
     for text in (*observed, *(text for text in declared if text not in variable.counts)):
         label = labels.get(text, text)
         label = recoded.get(text) or recoded.get(label) or label
@@ -90,6 +91,9 @@ def decide_meanings(variable: Variable) -> None:
             meanings[text] = ("missing", reasons[0] or label)
         elif metadata and metadata.is_missing(text) and text not in entry.values:
             meanings[text] = ("missing", _missing_label(variable, text, label))
+        elif label == text and text in variable.own_labels:
+            meanings[text] = variable.own_labels[text]
+            as_written.append(text)
         elif label == text and variable.previous and text in variable.previous.meaning_of_code:
             kind, previous_label = variable.previous.meaning_of_code[text]
             meanings[text] = (cast("Kind", kind), previous_label)
@@ -99,6 +103,11 @@ def decide_meanings(variable: Variable) -> None:
     if as_earlier:
         variable.hints.append(
             f"{name!r}: codes have the labels of the earlier rows: {listed(as_earlier)}"
+        )
+    if as_written:
+        variable.hints.append(
+            f"{name!r}: labels of cells without an answer are read as such: "
+            f"{listed(map(repr, as_written))}"
         )
     variable.meanings = meanings
     _add_codes_to_equal_labels(variable, recoded)
@@ -245,7 +254,10 @@ def _apply_bins(variable: Variable) -> None:
     bins = bins.with_cuts(numbers, variable.decimal)
     variable.entry = replace(variable.entry, bins=bins)
     interval_of, labels = binned(bins, numbers, variable.decimal)
-    not_numbers = in_level_order([text for text in numbers if text not in interval_of])
+    read_back = set(labels) if variable.is_update else set()
+    not_numbers = in_level_order(
+        [text for text in numbers if text not in interval_of and text not in read_back]
+    )
     if not_numbers:
         counts = [f"{text!r} ({counted(numbers[text], 'row')})" for text in not_numbers]
         raise SurveyError(

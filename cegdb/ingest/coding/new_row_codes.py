@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
 ABSENT: Final = 0
 """The code of a cell whose column the source lacks, or that is missing for a new reason."""
+ASKED_BLANK: Final = -1
+"""The code of a blank whose gate is open: missing, if the tree asks the question."""
+OTHER_MISSING: Final = -2
+"""The code of the text "missing" where the survey has no such level."""
 
 
 def codes_of_texts(
@@ -30,8 +34,9 @@ def codes_of_texts(
 ) -> tuple[dict[str, int], int]:
     """Return the code of each text of a variable, and how many codes its levels have.
 
-    A text means what it meant in the survey's rows; else it is a label; else the codebook and
-    the file decide. Unknown texts get codes above those of the levels.
+    A text means what it meant in the survey's rows; else it is a label, or what cegdb writes
+    for a cell without an answer; else the codebook and the file decide. Unknown texts get codes
+    above those of the levels.
     """
     codes_in_rows: dict[str, set[int]] = {}
     code_of_label: dict[str, int] = {}
@@ -42,6 +47,10 @@ def codes_of_texts(
             code_of_label.setdefault(label, code)
         for text in texts_in_rows:
             codes_in_rows.setdefault(text, set()).add(code)
+    for label, (kind, _) in version.own_labels.items():
+        is_structural = kind == "structural"
+        code = code_of_kind["structural"] if is_structural else OTHER_MISSING
+        code_of_label.setdefault(label, code)
     n_levels = len(version.levels)
     codes: dict[str, int] = {}
     file_labels = variable.metadata.values if variable.metadata else {}
@@ -127,6 +136,7 @@ def close_gates(
         variables,
         f"select combination_id, {', '.join(cells)}, cast(1 as bigint) as n "  # noqa: S608
         "from temp.row_combination",
+        asked_blank=ASKED_BLANK,
     )
     codes = ", ".join(f"v{names.index(name) + 1}" for name in columns)
     steps.create(

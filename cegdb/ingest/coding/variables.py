@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 from cegdb.ingest.codebook.codebook import CodebookEntry
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from cegdb.ingest.files import labelled
 
 Kind: TypeAlias = Literal["value", "missing", "structural"]
@@ -51,6 +53,16 @@ class VariableVersion:
             if len(of_text) == 1 and text not in labels
         }
 
+    @cached_property
+    def own_labels(self) -> dict[str, tuple[Kind, str]]:
+        """What cegdb writes for cells without an answer: not applicable, missing answers."""
+        own: dict[str, tuple[Kind, str]] = {NOT_APPLICABLE: ("structural", NOT_APPLICABLE)}
+        own |= {label: ("missing", label) for label in self.labels("missing")}
+        has_blanks = any(kind == "blank" and n for kind, *_, n in self.levels)
+        if has_blanks and MISSING not in self.labels("value"):
+            own[MISSING] = ("missing", MISSING)
+        return own
+
     def labels_with_code(self) -> set[str]:
         """Return the labels that end in their code, since several codes had one label."""
         return {
@@ -67,6 +79,7 @@ class Variable:
     ``counts`` has the respondents of each text as read (None: blank), ``meanings`` the kind
     (value, missing, structural) and label of such a text. ``is_update`` tells that its survey
     has rows already, ``previous`` what it is in these if the new ones are added to them.
+    ``own_labels`` are labels that cegdb writes for cells without an answer.
     """
 
     name: str
@@ -80,6 +93,7 @@ class Variable:
     counts: dict[str | None, int] = field(default_factory=dict)
     meanings: dict[str, tuple[Kind, str]] = field(default_factory=dict)
     previous: VariableVersion | None = None
+    own_labels: Mapping[str, tuple[Kind, str]] = field(default_factory=dict)
     n_of_code: dict[int, int] | None = None
     hints: list[str] = field(default_factory=list)
     texts: list[str] | None = None

@@ -3,7 +3,7 @@
 -- purpose: The vertex of the tree at one depth that each combination reaches, and the vertex to
 --          which its next answer leads (-1: none, or not known). A row of the survey that
 --          stopped at a missing answer may have ended in a leaf, whatever it answers later.
--- reads:   row_vertex, vertex, edge, level, variable_rank, row_cell
+-- reads:   row_vertex, vertex, edge, shown_edge, variable_rank, row_cell
 -- writes:  row_vertex(depth, combination_id, vertex_id, child_id)
 -- params:  tree_id INTEGER, the tree
 --          depth INTEGER, of the vertices
@@ -19,6 +19,21 @@ with here as (
     where depth = $depth - 1 and child_id >= 0 and combination_id >= $first
 ),
 
+labelled as (
+    select
+        parent_id,
+        child_id,
+        level_id
+    from cegdb.edge
+    where tree_id = $tree_id
+    union all
+    select
+        parent_id,
+        child_id,
+        level_id
+    from temp.shown_edge
+),
+
 following as (
     select
         e.parent_id,
@@ -26,7 +41,7 @@ following as (
         e.level_id,
         coalesce(r.rank, 2147483647) as child_rank
     from cegdb.vertex as k
-    inner join cegdb.edge as e on e.tree_id = $tree_id and k.vertex_id = e.child_id
+    inner join labelled as e on k.vertex_id = e.child_id
     left join temp.variable_rank as r on k.variable_id = r.variable_id
     where k.tree_id = $tree_id and k.depth = $depth + 1
 ),
