@@ -332,11 +332,11 @@ def _codes_of_edges(
         sources, ceg.edge_variable.tolist(), ceg.edge_labels, strict=True
     ):
         of_variable = codes[ceg.variables[index].name]
-        labels = set(raw.get((source, text), ()))
+        meant = set(raw.get((source, text), ()))
         if text not in in_tree.get(source, ()):
-            labels.add(text)
+            meant.add(text)
         codes_of_edges.append(
-            sorted({code for label in labels for code in of_variable.get(label, [])})
+            sorted({code for label in meant for code in of_variable.get(label, [])})
         )
     return codes_of_edges
 

@@ -203,6 +203,7 @@ def test_every_step_is_run_writes_the_columns_its_header_names_and_runs_as_shown
         staged.complete("select 'u' as a")
         relabelled = tree.learn_stages("renamed", relabel={"p": "first"})
         relabelled.probability(c="first")
+        relabelled.assign(query)
         staged.assign(query)
         staged.predict(query, "c")
         ceg.classify(query, "c")

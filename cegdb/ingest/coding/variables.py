@@ -57,7 +57,8 @@ class VariableVersion:
     def own_labels(self) -> dict[str, tuple[Kind, str]]:
         """What cegdb writes for cells without an answer: not applicable, missing answers."""
         own: dict[str, tuple[Kind, str]] = {NOT_APPLICABLE: ("structural", NOT_APPLICABLE)}
-        own |= {label: ("missing", label) for label in self.labels("missing")}
+        for label in self.labels("missing"):
+            own[label] = ("missing", label)
         has_blanks = any(kind == "blank" and n for kind, *_, n in self.levels)
         if has_blanks and MISSING not in self.labels("value"):
             own[MISSING] = ("missing", MISSING)

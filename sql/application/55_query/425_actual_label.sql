@@ -31,5 +31,8 @@ left join temp.query_label as q
     on
         m.rank = q.rank
         and q.label = $absent
-        and (m.answer = $structural or (m.answer > 0 and list_contains($blanks, m.code)))
+        and (
+            m.answer = $structural
+            or (m.answer > 0 and list_contains(cast($blanks as integer[]), m.code))
+        )
 where m.rank = $rank and coalesce(t.label_index, q.label_index) is not null
