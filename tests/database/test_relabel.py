@@ -195,9 +195,15 @@ BAD: list[tuple[Any, str]] = [
         r"two labels, 'a' and 'b', to 'death' of situation \('hospital', 'test\+'\) with lab",
     ),
     ({"test+": "test+", (("hospital",), "test+"): "no test"}, r"'no test' and 'test\+', to"),
-    ({"recovery*": "death"}, r"'death', 'recovery\*' one label, 'death', in situation \('hosp"),
-    ({(("*", "no test"), "death"): "recovery*"}, r"one label, 'recovery\*', in situation"),
-    ({"hospital": "community"}, r"one label, 'community', in situation \(the root\) with lab"),
+    (
+        {"recovery*": "death"},
+        r"'death', 'recovery\*' the same label, 'death', in situation \('hosp",
+    ),
+    ({(("*", "no test"), "death"): "recovery*"}, r"the same label, 'recovery\*', in situation"),
+    (
+        {"hospital": "community"},
+        r"the same label, 'community', in situation \(the root\) with lab",
+    ),
     ({"death": ""}, r"the new label of 'death' must be a text that is not blank, not ''"),
     ({"death": "  "}, r"the new label of 'death' must be a text that is not blank, not '  '"),
     ({"death": None}, r"the new label of 'death' must be a text that is not blank, not None"),
@@ -289,7 +295,7 @@ def test_labels_that_a_codebook_declares_the_same_stay_so(db: Database, sound: S
     ceg = other.to_ceg()
     assert set(ceg.edges["label"]) >= {"ok", "recovery"}
     sound(db)
-    with pytest.raises(StagingError, match="one label, 'recovery', in situation"):
+    with pytest.raises(StagingError, match="the same label, 'recovery', in situation"):
         tree.set_stages({}, relabel={"death": "recovery*"})
 
 
