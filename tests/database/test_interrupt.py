@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,11 +34,12 @@ pytestmark = pytest.mark.usefixtures("from_nothing")
 NEEDS_FORK = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 AS_BEFORE = "interrupted: the database is as it was before\n"
 DONE = "interrupted: the work was done and is kept in {}; not all of it was shown\n"
-# A test may run where interrupts are ignored, as in the background of a shell.
+# A test may run where interrupts are ignored, as in the background of a shell. Before Python
+# has loaded the command line, an interrupt is not yet its own.
 START = """
 import signal
-signal.signal(signal.SIGINT, signal.default_int_handler)
 from cegdb.__main__ import start
+signal.signal(signal.SIGINT, signal.default_int_handler)
 start()
 """
 
@@ -85,6 +86,16 @@ def told(folder: Path, before: dict[str, bytes], status: int, stderr: str) -> st
     return "as before"
 
 
+@contextmanager
+def ignored_interrupts() -> Iterator[None]:
+    """Ignore SIGINT meanwhile."""
+    former = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, former)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("is_there", [False, True])
 def test_a_run_that_is_interrupted_at_any_moment_changes_nothing(
@@ -100,13 +111,15 @@ def test_a_run_that_is_interrupted_at_any_moment_changes_nothing(
         if is_there:
             shutil.copy(made / "s.duckdb", folder)
         before = files_of(folder)
-        with subprocess.Popen(  # noqa: S603
-            [sys.executable, "-c", START, *command],
-            cwd=folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        ) as child:
+        with ignored_interrupts():  # inherited by the child
+            child = subprocess.Popen(  # noqa: S603
+                [sys.executable, "-c", START, *command],
+                cwd=folder,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+        with child:
             time.sleep(moment)
             child.send_signal(signal.SIGINT)
             _, stderr = child.communicate(timeout=60)
