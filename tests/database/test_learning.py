@@ -493,7 +493,7 @@ def test_a_staging_of_another_tree_is_no_start(tree: EventTree, db: Database) ->
 
 
 def test_worked_example_15_1_the_best_staging_is_not_that_of_ahc(db: Database) -> None:
-    tree = db.demo("chds").event_tree(order=["Social", "Economic", "Events", "Admission"])
+    tree = db.demo("chds").staging.tree
     best = tree.learn_stages(
         method="exact", score="log_marginal_likelihood", alpha=3, hyperstages="variable"
     )
@@ -731,7 +731,7 @@ def test_the_command_line_learns_with_any_setting(tmp_path: Path) -> None:
     done = call(main, ["alpha-path", str(file), "s", "--format", "csv"])
     assert done.exit_code == 0, done.output
     assert done.output.splitlines()[0].startswith("alpha,is_default,n_stages")
-    for wrong in (["--alpha", "much"], ["--method", "exact", "--score", "log_likelihood"]):
+    for wrong in (["--alpha", "much"], ["--method", "exact", "--initial", "indep"]):
         done = call(main, [*command, *wrong])
         assert done.exit_code != 0
         assert "Traceback" not in done.output
