@@ -783,7 +783,7 @@ def test_dropping_a_ceg_drops_those_conditioned_on_it(db: Database) -> None:
     empty = sizes(db)
     db.sql(
         "insert into cegdb.ceg select 99, 'given', null, ceg_id, '{}', n_vertices, n_edges, "
-        "settings, summary, seconds, created_at, cegdb_version, 1, 0.5 from cegdb.ceg"
+        "settings, summary, seconds, created_at, cegdb_version, 1, 0.5, null from cegdb.ceg"
     )
     db.sql("insert into cegdb.position values (99, 0, null, 0, 0, 0)")
     db.drop("ceg", ceg.name)
