@@ -283,7 +283,7 @@ def opened(file: Path | None, migrations: Path, *, read_only: bool = False) -> c
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["tables/040_event_tree", "views/190_stage_bootstraps"])
 def test_a_failing_upgrade_leaves_no_table(tmp_path: Path, broken: Path, name: str) -> None:
-    view = broken / "sql" / HEAD / f"{name}.sql"
+    view = broken / "sql" / "0001_first" / f"{name}.sql"
     right = view.read_text()
     view.write_text("create view cegdb.broken as select nothing from nowhere")
     file = tmp_path / "falls.duckdb"
@@ -483,6 +483,23 @@ def test_a_revision_that_is_not_known_is_of_a_newer_cegdb(file: Path, revision: 
 
 def rows_of(con: duckdb.DuckDBPyConnection, query: str) -> list[Any]:
     return con.execute(query).fetchall()
+
+
+def test_soft_evidence_of_a_former_file_becomes_a_relative_likelihood(tmp_path: Path) -> None:
+    file = tmp_path / "former.duckdb"
+    with cegdb.open(file) as db:
+        ceg = db.demo("chds")
+        ceg.given(cegdb.evidence.likelihood("Social", {"High": 9, "Low": 2})).save("soft")
+        ceg.given(Social="High").save("hard")
+        migrate.upgrade(db._store._engine, "0001_first")
+    with duckdb.connect(file) as con:
+        former = dict(rows_of(con, "select name, probability from cegdb.ceg"))
+    with cegdb.open(file) as db:
+        soft, hard = db.cegs["soft"], db.cegs["hard"]
+        assert (soft.probability_of_evidence, hard.relative_likelihood) == (None, None)
+        assert soft.relative_likelihood == former["soft"] == pytest.approx(5.986, abs=1e-3)
+        assert hard.probability_of_evidence == former["hard"]
+        assert db.check() == []
 
 
 @pytest.mark.slow

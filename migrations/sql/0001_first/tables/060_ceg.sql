@@ -14,8 +14,7 @@ create table cegdb.ceg (
     created_at timestamp not null,
     cegdb_version varchar not null,
     root_staging_id integer,
-    probability double,
-    relative_likelihood double
+    probability double
 );
 
 comment on table cegdb.ceg is 'One row per Chain Event Graph, whole or conditioned on evidence.';
@@ -32,5 +31,4 @@ comment on column cegdb.ceg.seconds is 'Time it took to make, in seconds.';
 comment on column cegdb.ceg.created_at is 'When it was made (UTC).';
 comment on column cegdb.ceg.cegdb_version is 'The version of cegdb that made it.';
 comment on column cegdb.ceg.root_staging_id is 'For a CEG conditioned on evidence: the staged tree of the CEG that the conditioning started from.';
-comment on column cegdb.ceg.probability is 'For a CEG conditioned on evidence: probability of the evidence in the parent, from 0 to 1; null for soft evidence.';
-comment on column cegdb.ceg.relative_likelihood is 'For a CEG conditioned on soft evidence: mean of its likelihoods over the paths of the parent, in their unit, which may be above 1.';
+comment on column cegdb.ceg.probability is 'For a CEG conditioned on evidence: probability of the evidence in the parent, from 0 to 1 (of soft evidence: its expected likelihood).';
