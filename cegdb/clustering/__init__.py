@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cegdb.clustering.all_stagings import MAX_SITUATIONS, Posterior, posterior
+from cegdb.clustering.all_stagings import MAX_SITUATIONS
 from cegdb.clustering.greedy import (
     Merge,
     agglomerate,
@@ -14,6 +14,7 @@ from cegdb.clustering.methods import (
     LearntStages,
     Plan,
     learn,
+    log_probability,
     programme_size,
     total_score,
 )
@@ -33,13 +34,12 @@ __all__ = [
     "Merge",
     "Penalised",
     "Plan",
-    "Posterior",
     "agglomerate",
     "interleave",
     "learn",
     "log_marginal_likelihood",
+    "log_probability",
     "log_rising",
-    "posterior",
     "programme_size",
     "total_score",
 ]

@@ -19,7 +19,7 @@ References
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -118,45 +118,12 @@ def interchangeable(
     return classes
 
 
-@dataclass(frozen=True)
-class Posterior:
-    """How probable the stagings of a hyperstage are.
-
-    Attributes
-    ----------
-    log_total
-        Log of the sum of ``exp(score + log structure prior)`` over all stagings.
-    n_stages
-        Shape (situations + 1,): the probability of each number of stages.
-    together
-        Shape (situations, situations): the probability that two share a stage.
-    """
-
-    log_total: float
-    n_stages: NDArray[np.float64]
-    together: NDArray[np.float64]
-
-
-def posterior(
-    hyperstage: Hyperstage, score: Score, structure: NDArray[np.float64]
-) -> Posterior:
-    """Return how probable the stagings are, given a score that is a log marginal likelihood."""
-    n = len(hyperstage.ids)
+def log_total(hyperstage: Hyperstage, score: Score, structure: NDArray[np.float64]) -> float:
+    """Return the log of the sum of exp(score + log structure prior) over all stagings."""
     scores = stage_scores(hyperstage, score)
-    sums = _over_sets(scores, 2**n, _log_sum)
-    with_prior = sums[-1] + structure
-    with_prior[0] = -np.inf
-    log_total = float(_log_sum(with_prior[:, None])[0])
-    # What the situations outside a stage contribute, whatever their stages.
-    others = _log_sum((sums[::-1, :-1] + structure[1:]).T)
-    is_stage = np.exp(scores + others - log_total)
-    is_stage[0] = 0.0
-    member = (np.arange(2**n)[:, None] >> np.arange(n) & 1).astype(np.float64)
-    return Posterior(
-        log_total=log_total,
-        n_stages=np.exp(with_prior - log_total),
-        together=(member * is_stage[:, None]).T @ member,
-    )
+    sums = _over_sets(scores, len(scores) // 2, _log_sum)
+    by_number = _log_sum(_splits(sums, scores, len(scores) - 1)) + structure[1:]
+    return float(_log_sum(by_number[:, None])[0])
 
 
 def _over_sets(

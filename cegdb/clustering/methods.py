@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
-from cegdb.clustering.all_stagings import best_staging, interchangeable
+from cegdb.clustering.all_stagings import best_staging, interchangeable, log_total
 from cegdb.clustering.backward import bj, csbhc, fbhc
 from cegdb.clustering.greedy import MIN_LOG_BAYES_FACTOR, TIE_TOLERANCE, Merge, agglomerate
 from cegdb.clustering.hill_climbing import climb
@@ -141,6 +141,16 @@ def programme_size(hyperstage: Hyperstage, plan: Plan) -> int:
         return 0
     structure = structure_prior(n_situations, plan.structure_prior)
     return int(interchangeable(hyperstage, score, structure).max()) + 1
+
+
+def log_probability(hyperstage: Hyperstage, stage: NDArray[np.int64], plan: Plan) -> float:
+    """Return the log of the posterior probability of stages, among all stagings."""
+    n_situations, n_labels = hyperstage.counts.shape
+    if n_situations == 1 or n_labels == 1:
+        return 0.0
+    score, structure = plan.scorer, structure_prior(n_situations, plan.structure_prior)
+    total = total_score(hyperstage, stage, score) + float(structure[len(np.unique(stage))])
+    return min(total - log_total(hyperstage, score, structure), 0.0)
 
 
 def _is_line(hyperstage: Hyperstage, score: Score) -> bool:

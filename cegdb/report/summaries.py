@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Final
 
 from cegdb.demo import demo_of
@@ -199,9 +200,12 @@ def _learning(
     n_merges = details.get("merges", 0)
     if method == "exact":
         rest = ", with the frozen stages kept," if settings.get("frozen") else ""
-        return [
+        best = (
             f"  exact: no other staging of these hyperstages{rest} has a better {score}{prior}"
-        ]
+        )
+        if "log_probability" in details:
+            best += f"; its posterior probability is {_probability(details['log_probability'])}"
+        return [best]
     if method in GREEDY_METHODS and not n_merges:
         lines = [f"  no merge improves the {score}{prior}"]
     elif method in GREEDY_METHODS:
@@ -231,6 +235,13 @@ def _learning(
         else:
             lines.append("  not approximated: no hyperstage was large enough")
     return lines
+
+
+def _probability(logarithm: float) -> str:
+    """Return a probability as text, which is never 0 or 1."""
+    if logarithm > math.log(0.995):
+        return "above 0.99"
+    return "below 1e-6" if logarithm < math.log(1e-6) else f"{math.exp(logarithm):.2g}"
 
 
 def _spurious(details: Mapping[str, Any]) -> str:

@@ -247,7 +247,7 @@ def _summary(
     plan: Plan,
     budget: Budget,
 ) -> dict[str, object]:
-    """Return the expected number of spurious stages, and how an approximation did."""
+    """Return the expected number of spurious stages, and how good the result is."""
     null = expected_spurious_stages(hyperstages, plan, seed=plan.seed, budget=budget)
     summary: dict[str, object] = {
         "spurious_stages": float(null.expected.sum()),
@@ -256,6 +256,11 @@ def _summary(
         "null_situations": int(null.n_sampled.sum()),
         "situations_learnt": sum(len(set(h.start.tolist())) for h in hyperstages),
     }
+    if plan.method == "exact" and plan.score == "log_marginal_likelihood":
+        summary["log_probability"] = sum(
+            clustering.log_probability(hyperstage, one.stage, plan)
+            for hyperstage, one in zip(hyperstages, learnt, strict=True)
+        )
     if plan.method == "auto":
         rough = [one.sample for one in learnt if one.sample is not None]
         summary["approximated"] = len(rough)
