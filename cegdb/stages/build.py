@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from cegdb.options import LearnOptions, StageOptions
     from cegdb.stages.depends import Depends
-    from cegdb.stages.groups import Grouping
+    from cegdb.stages.groups import Grouping, Role
     from cegdb.stages.relabel import RelabelRule
     from cegdb.stages.scores import Arrays
     from cegdb.store import Store
@@ -243,12 +243,17 @@ def _read_groups(
     }
     initial = None if learning is None else learning.initial
     is_rule = is_one_of(initial, get_args(StartRule))
-    groups["initial"] = initial if is_rule else reader.read(initial, "initial")
-    groups["frozen"] = reader.read(None if learning is None else learning.frozen, "frozen")
-    groups["stages"] = reader.read(request.stages, "stage")
+    given: dict[Role, Any] = {
+        "initial": None if is_rule else initial,
+        "frozen": None if learning is None else learning.frozen,
+        "stage": request.stages,
+    }
+    read = {role: reader.read(grouping, role) for role, grouping in given.items()}
+    groups["initial"] = initial if is_rule else read["initial"]
+    groups |= {"frozen": read["frozen"], "stages": read["stage"]}
     # Stages of a staging made again may meanwhile be mixed: each is then several.
     if request.former is None:
-        for role in ("initial", "frozen", "stage"):
+        for role in (role for role, grouping in given.items() if grouping is not None):
             reader.refuse_mixed_labels(role)
             reader.refuse_mixed_hyperstages(role)
     if request.depends is not None:
