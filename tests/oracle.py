@@ -290,12 +290,15 @@ def _add_sampling_zeros(
     """Add the answers nobody gave (n = 0), unless they are impossible."""
     if sampling_zeros == "none":
         return
+    n_going_on: Counter[Path] = Counter()
+    for path, count in n.items():
+        if path:
+            n_going_on[path[:-1]] += count
     for column, variable in enumerate(order):
         for history in [h for h in n if len(h) == column]:
             answers = [(*history, (variable, label)) for label in levels[variable]]
             missing = (*history, (variable, MISSING))
-            n_going_on = sum(count for path, count in n.items() if path[:-1] == history != path)
-            n_stopped = n[history] - n_going_on
+            n_stopped = n[history] - n_going_on[history]
             is_asked = n_stopped > 0 or any(child in n for child in [*answers, missing])
             is_empty = n[history] == 0 and history != ()
             if is_asked or (sampling_zeros == "full" and is_empty):
