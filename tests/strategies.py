@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from oracle import BLANK, MISS, NA, Cell, Path, Row, in_level_order
 
@@ -18,13 +18,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 MORE = int(os.environ.get("MORE_EXAMPLES", "1"))
-"""How many times as many random examples to try."""
+"""How many times as many random examples to try: 1 in each run, whose examples are new."""
+
+PHASES = (Phase.explicit, Phase.reuse, Phase.generate, Phase.target, Phase.shrink)
 
 
-def run(n: int) -> Callable[[Any], Any]:
+def run(n: int, *, shrinks: bool = True) -> Callable[[Any], Any]:
     """Run a test on ``n`` examples, each some tenths of a second long."""
-    slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
-    return settings(max_examples=n * MORE, deadline=None, suppress_health_check=slow)
+    return settings(
+        max_examples=n * MORE,
+        deadline=None,
+        phases=[phase for phase in PHASES if shrinks or phase is not Phase.shrink],
+        suppress_health_check=list(HealthCheck),
+    )
 
 
 class SurveyTable(NamedTuple):

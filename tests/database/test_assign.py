@@ -148,7 +148,7 @@ def rows_for(data: st.DataObject, order: list[str], known: dict[str, list[str]])
 
 
 @pytest.mark.slow
-@run(10)
+@run(4)
 @given(sample=staged_trees(jumps=True), data=st.data())
 def test_rows_are_answered_as_by_all_paths(
     db: Database, sample: StagedSample, data: st.DataObject
@@ -203,7 +203,7 @@ def test_rows_are_answered_as_by_all_paths(
 
 
 @pytest.mark.slow
-@run(5)
+@run(2)
 @given(sample=staged_trees(jumps=True), data=st.data())
 def test_the_survey_itself_is_where_its_counts_say(
     db: Database, sample: StagedSample, data: st.DataObject
@@ -224,7 +224,7 @@ def test_the_survey_itself_is_where_its_counts_say(
 
 
 @pytest.mark.slow
-@run(4)
+@run(2)
 @given(sample=staged_trees(jumps=True), data=st.data())
 def test_given_evidence_rows_are_answered_by_what_is_left(
     db: Database, sample: StagedSample, data: st.DataObject

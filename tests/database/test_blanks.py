@@ -4,34 +4,27 @@ from __future__ import annotations
 
 import itertools
 import math
-import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracle import BLANK, MISS, MISSING, NA, NOT_APPLICABLE, Cell
-from strategies import survey_tables, tree_options
+from strategies import run, survey_tables, tree_options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     from strategies import SurveyTable
 
     from cegdb.api import ChainEventGraph, Database
 
-MORE = int(os.environ.get("MORE_EXAMPLES", "1"))
 CLOSE = {"rel": 1e-11, "abs": 1e-13}
 Answers = tuple[dict[str, str], float]
 POLICIES = ("prefix", "complete", "category")
 TEXTS = {BLANK: None, NA: "-", MISS: "?"}
-
-
-def run(n: int) -> Callable[[Any], Any]:
-    slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
-    return settings(max_examples=n * MORE, deadline=None, suppress_health_check=slow)
 
 
 # =============================================================================
@@ -161,7 +154,7 @@ def agreeing_paths(
 
 
 @pytest.mark.slow
-@run(10)
+@run(4)
 @given(data=st.data())
 def test_rows_have_the_probability_of_the_paths_that_agree(
     database: Database, data: st.DataObject
@@ -266,7 +259,7 @@ def sampled_paths(case: Case, rows: pd.DataFrame) -> list[float]:
 
 
 @pytest.mark.slow
-@run(10)
+@run(4)
 @given(data=st.data())
 def test_sampled_rows_have_the_probability_of_their_path(
     database: Database, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory

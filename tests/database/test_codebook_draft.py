@@ -12,9 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from ingest_helpers import NASTY, TEXTS, emptied, labels_of, rows_of, written
+from strategies import run
 
 import cegdb
 from cegdb.cli import main
@@ -124,7 +125,7 @@ def test_codes_that_lie_apart_are_marked(
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None, suppress_health_check=[*HealthCheck])
+@run(20)
 @given(
     names=st.lists(NAMES, min_size=1, max_size=4, unique=True),
     cells=st.lists(st.lists(CELLS, min_size=4, max_size=4), min_size=1, max_size=10),
@@ -147,7 +148,7 @@ def test_ingest_makes_the_same_with_a_draft_as_without(
 
 
 @pytest.mark.slow
-@settings(max_examples=25, deadline=None, suppress_health_check=[*HealthCheck])
+@run(10)
 @given(
     cells=st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=10),
     delimiter=st.sampled_from(",;\t|"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 from collections import defaultdict
 from itertools import permutations
 from math import lgamma, log
@@ -16,11 +15,11 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 from datasets import peer, survey_file
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracle import BLANK
 from scipy.stats import chi2
-from strategies import StagedSample, staged_trees
+from strategies import StagedSample, run, staged_trees
 
 import cegdb
 from cegdb.cli import main
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     Words = tuple[str, ...]
     Partition = set[frozenset[Any]]
 
-MORE = int(os.environ.get("MORE_EXAMPLES", "1"))
 
 # =============================================================================
 # Oracle
@@ -127,7 +125,7 @@ def staged(tree: EventTree, name: str, stages: str, **settings: Any) -> StagedTr
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=10 * MORE)
+@run(4)
 @given(
     st.one_of(staged_trees(jumps=True), staged_trees(max_depth=3, cross_variables=True)),
     st.data(),
@@ -206,7 +204,7 @@ def test_two_stagings_of_any_tree_compare_as_the_oracle_says(
     assert a.bayes_factor(b) == pytest.approx(difference, abs=1e-9)
 
 
-@settings(deadline=None, max_examples=60 * MORE)
+@run(60)
 @given(
     st.dictionaries(
         st.tuples(st.integers(0, 4), st.integers(0, 4)), st.integers(1, 9), max_size=12

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from hypothesis import HealthCheck, given, note, settings
+from hypothesis import given, note
 from hypothesis import strategies as st
 from oracle import BLANK
-from strategies import StagedSample, staged_trees
+from strategies import StagedSample, run, staged_trees
 
 import cegdb
 from cegdb.cli import main
@@ -55,7 +54,6 @@ if TYPE_CHECKING:
 
     Sound = Callable[[Database], None]
 
-MORE = int(os.environ.get("MORE_EXAMPLES", "1"))
 ABSENT = "not applicable"
 
 
@@ -714,11 +712,7 @@ def assert_conditioned(
 
 
 @pytest.mark.slow
-@settings(
-    max_examples=10 * MORE,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
+@run(4)
 @given(data=st.data(), cross=st.sampled_from([False, False, True]), jumps=st.booleans())
 def test_a_saved_ceg_is_the_paths_that_evidence_leaves(
     base: Database, data: st.DataObject, *, cross: bool, jumps: bool

@@ -12,7 +12,6 @@ import errno
 import gzip
 import importlib.util
 import io
-import os
 import random
 import sys
 import tempfile
@@ -26,7 +25,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, assume, event, given, settings
+from hypothesis import assume, event, given
 from hypothesis import strategies as st
 from ingest_helpers import (
     NASTY,
@@ -39,6 +38,7 @@ from ingest_helpers import (
     trace,
     written,
 )
+from strategies import MORE, run
 
 import cegdb
 from cegdb.errors import CegdbError, StoreError, SurveyError
@@ -55,7 +55,6 @@ if TYPE_CHECKING:
 
     from cegdb.api import Database, Survey
 
-MORE = int(os.environ.get("MORE_EXAMPLES", "1"))
 
 #: Whether .zst files can be read here.
 HAS_ZSTD = importlib.util.find_spec("backports.zstd") is not None
@@ -411,16 +410,7 @@ CELLS = NASTY | TEXTS | st.sampled_from([LONG, "0007", "1e400", "\x80\x92", "\uf
 
 
 @pytest.mark.slow
-@settings(
-    max_examples=100 * MORE,
-    deadline=None,
-    suppress_health_check=[
-        HealthCheck.function_scoped_fixture,
-        HealthCheck.too_slow,
-        HealthCheck.filter_too_much,
-        HealthCheck.data_too_large,
-    ],
-)
+@run(40)
 @given(
     st.integers(1, 4).flatmap(
         lambda width: st.lists(
@@ -1094,7 +1084,7 @@ def test_any_bytes_give_the_rows_that_python_reads_or_an_error_of_ours(shelf: Pa
     chance = random.Random(20260728)  # noqa: S311
     outcomes: Counter[str] = Counter()
     con = duckdb.connect(config={"threads": 1})
-    for _ in range(3000 * MORE):
+    for _ in range(1000 * MORE):
         content = mutilated(chance)
         reading = ReadOptions(bad_rows=chance.choice(["error", "error", "skip"]))
         try:
@@ -1127,7 +1117,7 @@ def test_any_bytes_give_the_rows_that_python_reads_or_an_error_of_ours(shelf: Pa
         assert rows == Counter(tuple(cell or None for cell in row) for row in table), content
         outcomes["as Python reads"] += 1
     con.close()
-    assert min(outcomes.values()) > 300 * MORE
+    assert min(outcomes.values()) > 100 * MORE
     assert len(outcomes) == 3
 
 
@@ -1137,7 +1127,7 @@ def test_any_bytes_leave_a_whole_survey_or_no_trace(tmp_path: Path) -> None:
     outcomes: Counter[str] = Counter()
     with cegdb.open() as db:
         before = trace(db)
-        for _ in range(120 * MORE):
+        for _ in range(60 * MORE):
             try:
                 survey = db.ingest(written(tmp_path, mutilated(chance)), "s")
             except CegdbError:
@@ -1148,4 +1138,4 @@ def test_any_bytes_leave_a_whole_survey_or_no_trace(tmp_path: Path) -> None:
                 outcomes["read"] += 1
                 db.drop("survey", "s")
             assert trace(db) == before
-    assert min(outcomes["read"], outcomes["refused"]) > 20 * MORE
+    assert min(outcomes["read"], outcomes["refused"]) > 10 * MORE

@@ -8,7 +8,6 @@ of nasty strings in every format;
 from __future__ import annotations
 
 import io
-import os
 import re
 import sys
 from collections import Counter
@@ -21,9 +20,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from ingest_helpers import NASTY, TEXTS, labels_of, rows_of, trace, written
+from strategies import MORE, run
 
 import cegdb
 from cegdb.errors import CegdbError, SurveyError, TreeError
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from cegdb import ChainEventGraph, Database, EventTree, Survey
 
     Sound = Callable[[Database], None]
-
-MORE = int(os.environ.get("MORE_EXAMPLES", "1"))
 
 
 def told(survey: Survey, part: str = "hints") -> str:
@@ -427,10 +425,10 @@ def test_b12_any_three_odd_names_go_through_the_whole_pipeline(
     pd.DataFrame(columns).to_csv(file, index=False)
     survey = db.ingest(file, "all")
     assert list(labels_of(survey)) == ODD
-    for triple in triples[:: max(1, 14 // MORE)]:
+    for triple in triples[:: max(1, 40 // MORE)]:
         tree = survey.event_tree("tree", order=list(triple), replace=True)
         assert list(dict.fromkeys(tree.edges["variable"])) == list(triple)
-    for i, triple in enumerate(triples[:: max(1, 60 // MORE)]):
+    for i, triple in enumerate(triples[:: max(1, 150 // MORE)]):
         name = f"{triple[0]} {i}"
         chosen = db.ingest(file, name, columns=list(triple))
         assert labels_of(chosen) == {n: labels_of(survey)[n] for n in triple}
@@ -880,7 +878,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-@settings(max_examples=8 * MORE, deadline=None, suppress_health_check=list(HealthCheck))
+@run(3)
 @given(columns=named_tables())
 @example(columns={"q": ["a"], "Q": ["b"], " q": [None], "q ": [""]})
 @example(columns={"x" * 1000: ["NA", "nan", None], "X" * 1000: ["01", "1", "1.0"]})

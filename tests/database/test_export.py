@@ -16,9 +16,10 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from datasets import case_file
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from latex import compiled
+from strategies import run
 
 import cegdb
 from cegdb import graphs
@@ -189,7 +190,7 @@ def meant(words: str, asked: list[dict[str, str]]) -> list[dict[str, str]]:
 
 
 @pytest.mark.slow
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@run(4)
 @given(
     rows=st.lists(
         st.tuples(

@@ -126,7 +126,7 @@ def test_three_binary_variables_of_the_theory(db: Database) -> None:
 
 
 @pytest.mark.slow
-@run(4)
+@run(2)
 @given(st.data())
 def test_a_bayesian_network_says_what_d_separation_says(
     database: Database, data: st.DataObject
@@ -174,7 +174,7 @@ def joint(paths: Sequence[Path], mass: Sequence[float], *parts: Any) -> dict[Any
 
 
 @pytest.mark.slow
-@run(8)
+@run(3)
 @given(staged_trees(jumps=True), st.data())
 def test_the_oracle_agrees_with_all_paths_at_random_probabilities(
     database: Database, sample: StagedSample, data: st.DataObject
@@ -412,7 +412,7 @@ def chds(database: Database) -> ChainEventGraph:
 
 
 @pytest.mark.slow
-@run(8)
+@run(3)
 @given(staged_trees(jumps=True), st.sampled_from(["labels", "variable"]), st.data())
 def test_cuts_are_what_all_paths_say(
     database: Database,

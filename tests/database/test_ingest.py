@@ -21,7 +21,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from ingest_helpers import (
     NASTY,
@@ -34,6 +34,7 @@ from ingest_helpers import (
     trace,
     written,
 )
+from strategies import run
 
 from cegdb.errors import CegdbError, NameTakenError, SurveyError
 
@@ -84,11 +85,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-@settings(
-    max_examples=16,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@run(5)
 @given(rows=tables())
 @example(rows=[("a\rb", "x"), ("c", "y")])
 @example(rows=[("a,b", "1;2"), ("c,d", "3;4")])
@@ -123,11 +120,7 @@ def test_any_text_reads_the_same_in_every_format(
 
 
 @pytest.mark.slow
-@settings(
-    max_examples=25,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@run(10)
 @given(cells=st.lists(NASTY | TEXTS, min_size=1, max_size=12))
 @example(cells=["a", "b; c", "d, e"])
 def test_one_column_of_any_text_reads_the_same(

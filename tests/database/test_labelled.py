@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import os
 import random
 import struct
 import subprocess
@@ -15,8 +14,9 @@ import numpy as np
 import pandas as pd
 import pyreadstat
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
+from strategies import MORE, run
 
 from cegdb.errors import SurveyError
 from cegdb.ingest.files.labelled import chunks, describe, format_of
@@ -408,7 +408,6 @@ def test_leaving_off_early_ends_the_reader(sav: Path, monkeypatch: pytest.Monkey
 # Properties
 # -----------------------------------------------------------------------------
 
-MORE = int(os.environ.get("MORE_EXAMPLES", "1"))
 NASTY = [
     "",
     " lead",
@@ -449,11 +448,7 @@ def tables(draw: st.DrawFn) -> dict[str, list[Any]]:
 
 
 @pytest.mark.slow
-@settings(
-    max_examples=10,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@run(4)
 @example(table={"a": NASTY, "b": [0.1 + 0.2, -0.0, 1e15, *[None] * (len(NASTY) - 3)]})
 @given(table=tables())
 def test_random_tables_are_read_back_cell_by_cell(
@@ -517,7 +512,7 @@ def offer(raw: bytes, file: Path, seed: int) -> None:
 def test_damaged_files_give_rows_or_an_error(tmp_path: Path) -> None:
     """Each is read by a process of its own; MORE_EXAMPLES=10 reads as many more."""
     for valid in write_all(tmp_path):
-        for seed in range(100, 100 + 7 * MORE):
+        for seed in range(100, 100 + 3 * MORE):
             offer(valid.read_bytes(), tmp_path / f"damaged{valid.suffix}", seed)
 
 

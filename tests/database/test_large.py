@@ -11,11 +11,12 @@ import duckdb
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from ingest_helpers import NASTY, TEXTS, labels_of, rows_of
 from low_limits import append_as_large, ingest_as_large, limits_of_large_sources
 from rich.console import Console
+from strategies import run
 
 import cegdb
 from cegdb.cli import main
@@ -37,7 +38,7 @@ CELLS = st.one_of(st.none(), NASTY, TEXTS)
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=20)
+@run(7)
 @given(
     st.lists(st.tuples(CELLS, CELLS, st.sampled_from(["x", "y"])), min_size=1, max_size=20),
     st.sampled_from([0, 1, 2, 255]),

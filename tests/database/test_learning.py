@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections import defaultdict
 from dataclasses import replace
 from fractions import Fraction
@@ -15,10 +14,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracle import BLANK
-from strategies import staged_trees
+from strategies import run, staged_trees
 
 import cegdb
 from cegdb.cli import main
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 
     from cegdb.api import Database, EventTree, StagedTree
 
-MORE = int(os.environ.get("MORE_EXAMPLES", "1"))
 
 METHODS = ["ahc", "auto", "bhc", "fbhc", "csbhc", "bj", "hc", "hclust", "kmeans"]
 
@@ -180,17 +178,8 @@ def samples(draw: Callable[..., Any]) -> tuple[list[tuple[Any, int]], list[str]]
     return [(row, draw(sizes)) for row, _ in sample.rows], sample.order
 
 
-def run(n: int) -> Callable[[Any], Any]:
-    slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
-    return settings(
-        max_examples=n * MORE,
-        deadline=None,
-        suppress_health_check=[*slow, HealthCheck.function_scoped_fixture],
-    )
-
-
 @pytest.mark.slow
-@run(25)
+@run(8)
 @given(
     samples(),
     st.sampled_from(METHODS),

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import duckdb
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracle import BLANK
-from strategies import StagedSample, staged_trees
+from strategies import StagedSample, run, staged_trees
 
 import cegdb
 from cegdb.demo import DEMOS
@@ -25,12 +24,6 @@ if TYPE_CHECKING:
     from cegdb.api import ChainEventGraph, Database
 
 NA = "not applicable"
-MORE = int(os.environ.get("MORE_EXAMPLES", "1"))
-FEW = settings(
-    max_examples=5 * MORE,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
-)
 IS_DUCKDB_1 = duckdb.__version__.startswith("1.")
 
 
@@ -233,7 +226,7 @@ def events(draw: Any, order: list[str], labels: dict[str, list[str]]) -> list[An
 
 
 @pytest.mark.slow
-@FEW
+@run(2)
 @given(staged_trees(jumps=True), st.data())
 def test_events_and_conditionals_are_sums_over_paths(
     database: Database, sample: StagedSample, data: st.DataObject
@@ -283,7 +276,7 @@ def test_events_and_conditionals_are_sums_over_paths(
 
 
 @pytest.mark.slow
-@FEW
+@run(2)
 @given(staged_trees(jumps=True))
 def test_marginals_and_positions_are_sums_over_paths(
     database: Database, sample: StagedSample
@@ -361,7 +354,7 @@ def ranked(found: list[Leaf]) -> list[Leaf]:
 
 
 @pytest.mark.slow
-@FEW
+@run(2)
 @given(staged_trees(jumps=True), st.integers(1, 6))
 def test_the_most_probable_paths_are_the_first_of_all_paths(
     database: Database, sample: StagedSample, k: int
@@ -383,7 +376,7 @@ def test_the_most_probable_paths_are_the_first_of_all_paths(
 
 
 @pytest.mark.slow
-@FEW
+@run(2)
 @given(staged_trees(max_depth=3, jumps=True, cross_variables=True))
 def test_a_variable_of_a_mixed_position_is_refused(
     database: Database, sample: StagedSample

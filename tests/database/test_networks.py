@@ -17,11 +17,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from ingest_helpers import NASTY
 from oracle import BLANK
-from strategies import StagedSample, staged_trees
+from strategies import StagedSample, run, staged_trees
 
 import cegdb
 from cegdb.cli import main
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     Assignment = dict[str, str]
 
 NA = "not applicable"
-few = settings(max_examples=5, deadline=None)
 
 
 # -----------------------------------------------------------------------------
@@ -338,7 +337,7 @@ def test_statements_are_those_of_fewest_conditions_and_most_people_first(db: Dat
 
 
 @pytest.mark.slow
-@few
+@run(2)
 @given(networks(), st.data())
 def test_a_network_comes_back_from_its_staged_tree(
     database: Database, network: Network, data: Any
@@ -377,7 +376,7 @@ def test_a_network_comes_back_from_its_staged_tree(
 
 
 @pytest.mark.slow
-@few
+@run(2)
 @given(
     networks(most=3), st.integers(1, 30), st.sampled_from([0.5, 1.0, 7.0]), st.integers(0, 99)
 )
@@ -578,7 +577,7 @@ def test_a_row_that_adds_to_1_but_for_rounding_is_divided_by_its_sum() -> None:
 
 
 @pytest.mark.slow
-@few
+@run(2)
 @given(
     st.lists(st.sampled_from([2, 2, 3]), min_size=1, max_size=3),
     st.integers(1, 4),
@@ -614,7 +613,7 @@ def test_parents_kinds_and_contexts_are_those_of_brute_force(
 
 
 @pytest.mark.slow
-@few
+@run(2)
 @given(st.data())
 def test_on_an_incomplete_domain_parents_tell_stages_apart_and_none_is_needless(
     database: Database, data: Any
@@ -648,7 +647,7 @@ def test_on_an_incomplete_domain_parents_tell_stages_apart_and_none_is_needless(
 
 
 @pytest.mark.slow
-@few
+@run(2)
 @given(staged_trees(jumps=True) | staged_trees(cross_variables=True))
 def test_the_network_gives_each_path_the_probability_that_the_tree_gives(
     database: Database,
@@ -743,7 +742,7 @@ def test_labels_of_the_staging_are_those_of_the_network(db: Database) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@run(15)
 @given(st.lists(NASTY | st.text(max_size=5), min_size=5, max_size=9, unique=True))
 def test_odd_words_survive_bif(words: list[str]) -> None:
     words = [w for w in words if not any("\ud800" <= c <= "\udfff" for c in w)]

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracle import BLANK
-from strategies import staged_trees
+from strategies import run, staged_trees
 
 from cegdb.errors import GraphError
 from cegdb.graphs import MAX_DRAWN_EDGES, to_dot
@@ -161,11 +161,7 @@ def expected_ceg(
 
 
 @pytest.mark.slow
-@settings(
-    max_examples=6,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@run(2)
 @given(sample=SAMPLES, counts=COUNTS, data=st.data())
 def test_an_overview_is_as_it_says(
     database: Database, sample: StagedSample, counts: list[int], data: st.DataObject

@@ -216,7 +216,7 @@ def as_labels(path: Mapping[str, str], order: Sequence[str]) -> list[str]:
 
 
 @pytest.mark.slow
-@run(80)
+@run(25)
 @given(cases(), examples(["names", "labels"]), examples([2, 50, 300]))
 def test_an_event_tree_is_the_oracles(
     db: Database, case: Case, paths_by: str, limit: int
@@ -301,7 +301,7 @@ def test_every_kind_of_cell_under_every_setting(db: Database, sound: Sound, blan
 
 
 @pytest.mark.slow
-@run(12)
+@run(4)
 @given(st.data())
 def test_one_survey_gives_a_tree_of_any_order(db: Database, data: st.DataObject) -> None:
     table = data.draw(survey_tables().filter(lambda table: table.rows))
@@ -422,7 +422,7 @@ def crossed() -> Staged:
 @pytest.mark.slow
 @example(crossed(), "paths", None)
 @example(Staged(*death_tree(), "variable"), "frame", 2)
-@run(25)
+@run(8)
 @given(staged(), examples(["paths", "frame", "groups"]), examples([None, 1, 7.5, 1 / 3]))
 def test_the_ceg_of_a_staged_tree_is_the_oracles(
     db: Database, sound: Sound, sample: Staged, how: str, alpha: float | None
@@ -511,7 +511,7 @@ MEMBERS = (
 
 
 @pytest.mark.slow
-@run(12)
+@run(4)
 @given(staged(), st.data())
 def test_situations_not_named_are_their_own_stage(
     db: Database, sound: Sound, sample: Staged, data: st.DataObject
@@ -567,7 +567,7 @@ def some_groups(draw: Callable[..., Any], by: Mapping[int, Any]) -> dict[int, st
 
 
 @pytest.mark.slow
-@run(45)
+@run(14)
 @given(
     st.data(),
     learnable(),
@@ -785,7 +785,7 @@ def all_kinds(survey: Survey) -> None:
 
 
 @pytest.mark.slow
-@run(4)
+@run(2)
 @given(survey_tables(max_variables=3).filter(lambda table: table.rows), st.randoms())
 def test_neither_row_order_nor_threads_change_a_byte(
     table: SurveyTable, chance: random.Random

@@ -414,7 +414,7 @@ def members(db: Database, table: str) -> dict[int, int]:
 
 
 @pytest.mark.slow
-@run(14)
+@run(5)
 @given(st.data(), staged_trees(jumps=True))
 def test_a_relabelled_staging_and_its_ceg_are_the_oracles(
     one: Database, sound: Sound, data: st.DataObject, sample: StagedSample
@@ -454,7 +454,7 @@ def test_a_relabelled_staging_and_its_ceg_are_the_oracles(
 
 
 @pytest.mark.slow
-@run(5)
+@run(2)
 @given(st.data(), staged_trees(jumps=True))
 def test_stages_are_learnt_with_the_new_labels(
     one: Database, sound: Sound, data: st.DataObject, sample: StagedSample
@@ -472,7 +472,7 @@ def test_stages_are_learnt_with_the_new_labels(
 
 
 @pytest.mark.slow
-@run(5)
+@run(2)
 @given(st.data(), staged_trees(jumps=True))
 def test_relabelling_anywhere_never_makes_positions_finer(
     one: Database, data: st.DataObject, sample: StagedSample
@@ -495,7 +495,7 @@ def test_relabelling_anywhere_never_makes_positions_finer(
 
 
 @pytest.mark.slow
-@run(5)
+@run(2)
 @given(st.data(), staged_trees(jumps=True))
 def test_new_names_for_all_change_nothing_but_names(
     one: Database, data: st.DataObject, sample: StagedSample

@@ -13,11 +13,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracle import BLANK, NA
 from scipy.optimize import Bounds, LinearConstraint, milp
-from strategies import staged_trees, survey_tables
+from strategies import run, staged_trees, survey_tables
 
 import cegdb
 from cegdb.cli import main
@@ -25,7 +25,7 @@ from cegdb.errors import QueryError
 from cegdb.small_cells import hidden_flows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from cegdb.api import Database, EventTree, StagedTree
@@ -40,15 +40,6 @@ FALLS = """
         ('south', 'low', 'fall', 11), ('south', 'low', 'none', 70)
     ) as t(area, risk, fall, people)
 """
-
-
-def run(n: int) -> Callable[[Any], Any]:
-    return settings(
-        max_examples=n,
-        deadline=None,
-        phases=[Phase.explicit, Phase.reuse, Phase.generate],  # shrinking solves for minutes
-        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-    )
 
 
 def falls(db: Database) -> EventTree:
@@ -248,7 +239,7 @@ MIN_N = st.sampled_from([2, 3, 5, 10])
 
 
 @pytest.mark.slow
-@run(40)
+@run(14, shrinks=False)
 @given(table=survey_tables().filter(lambda t: t.rows), counts=COUNTS, min_n=MIN_N)
 def test_no_hidden_count_of_a_tree_or_survey_comes_back(
     db: Database, table: Any, counts: list[int], min_n: int
@@ -259,7 +250,7 @@ def test_no_hidden_count_of_a_tree_or_survey_comes_back(
 
 
 @pytest.mark.slow
-@run(25)
+@run(8, shrinks=False)
 @given(sample=staged_trees(max_depth=3, jumps=True), counts=COUNTS, min_n=MIN_N, data=st.data())
 def test_no_hidden_count_of_a_ceg_comes_back(
     db: Database, sample: Any, counts: list[int], min_n: int, data: st.DataObject
@@ -297,7 +288,7 @@ def test_no_hidden_count_of_a_ceg_comes_back(
 
 
 @pytest.mark.slow
-@run(60)
+@run(60, shrinks=False)
 @given(st.data(), MIN_N)
 def test_no_hidden_flow_of_any_network_comes_back(data: st.DataObject, min_n: int) -> None:
     n_nodes = data.draw(st.integers(2, 6))

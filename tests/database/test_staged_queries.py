@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import os
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -12,10 +11,10 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracle import BLANK
-from strategies import StagedSample, staged_trees
+from strategies import StagedSample, run, staged_trees
 from test_relabel import relabellings
 
 import cegdb
@@ -30,15 +29,6 @@ if TYPE_CHECKING:
 
 CLOSE = {"rel": 1e-9, "abs": 1e-12}
 ROWS = "select i % 2 as x, i % 3 as y, i % 8 < 3 as z from range(240) t(i)"
-
-
-def run(n: int) -> Callable[[Any], Any]:
-    return settings(
-        max_examples=n * int(os.environ.get("CEGDB_EXAMPLES", "1")),
-        deadline=None,
-        phases=[Phase.explicit, Phase.generate],
-        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-    )
 
 
 def frame_of(sample: StagedSample) -> pd.DataFrame:
@@ -63,7 +53,7 @@ def assert_same(one: pd.DataFrame, other: pd.DataFrame) -> None:
 
 
 @pytest.mark.slow
-@run(10)
+@run(3, shrinks=False)
 @given(st.data(), staged_trees(jumps=True))
 def test_a_staged_tree_answers_like_its_ceg(
     db: Database, data: st.DataObject, sample: StagedSample

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 import tempfile
 from collections import defaultdict
 from pathlib import Path
@@ -16,9 +15,10 @@ import python_calamine
 import xlsxwriter
 import yaml
 from click.testing import CliRunner
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from ingest_helpers import NASTY, TEXTS
+from strategies import run
 
 import cegdb
 from cegdb.cli import main
@@ -30,12 +30,6 @@ if TYPE_CHECKING:
 
     from cegdb.api import Database, EventTree, StagedTree
 
-MORE = int(os.environ.get("MORE_EXAMPLES", "1"))
-FEW = settings(
-    max_examples=4 * MORE,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-)
 Partition = set[frozenset[int]]
 STRANGE = [
     "01",
@@ -148,7 +142,7 @@ def shuffled(file: Path, draw: Callable[..., Any], dropped: list[str]) -> Path:
 
 
 @pytest.mark.slow
-@FEW
+@run(2)
 @given(suffix=st.sampled_from([".csv", ".xlsx", ".yaml"]), data=st.data())
 def test_a_template_comes_back_whatever_the_labels(
     database: Database, suffix: str, data: st.DataObject
@@ -484,7 +478,7 @@ def by_rules(tree: EventTree, depends: dict[str, list[str]]) -> Partition:
 
 
 @pytest.mark.slow
-@FEW
+@run(2)
 @given(data=st.data())
 def test_rules_make_the_stages_they_say(database: Database, data: st.DataObject) -> None:
     labels = st.sampled_from(["a", "b", "*", "01", "yes"])
@@ -574,7 +568,7 @@ def _situations(tree: EventTree) -> list[tuple[int, list[str]]]:
 
 
 @pytest.mark.slow
-@FEW
+@run(2)
 @given(data=st.data())
 def test_edits_change_what_they_say_and_nothing_else(
     database: Database, data: st.DataObject

@@ -10,11 +10,11 @@ import duckdb
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from hypothesis import HealthCheck, given, note, settings
+from hypothesis import given, note
 from hypothesis import strategies as st
 from ingest_helpers import NASTY
 from oracle import BLANK, MISS, NA, NOT_APPLICABLE, labels
-from strategies import death_tree, staged_trees, survey_tables, tree_options
+from strategies import death_tree, run, staged_trees, survey_tables, tree_options
 
 import cegdb
 from cegdb.cli import main
@@ -43,7 +43,6 @@ TABLES = {
     ),
     "ceg_id": ("position", "position_member", "ceg_edge"),
 }
-SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
 
 @pytest.fixture(scope="module")
@@ -234,7 +233,7 @@ def test_a_ceg_given_evidence_names_the_one_to_trace(gated: Survey) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=8, deadline=None, suppress_health_check=SLOW)
+@run(3)
 @given(staged_trees(jumps=True, cross_variables=True), st.sampled_from(["early", "baseline"]))
 def test_random_staged_trees_are_made_again(db: Database, sample: Any, stop: Any) -> None:
     groups = defaultdict(list)
@@ -258,7 +257,7 @@ def test_a_tree_whose_leaves_lie_at_different_depths_is_made_again(db: Database)
 
 
 @pytest.mark.slow
-@settings(max_examples=10, deadline=None, suppress_health_check=SLOW)
+@run(4)
 @given(data=st.data())
 def test_random_surveys_are_made_again(db: Database, data: st.DataObject) -> None:
     table = data.draw(survey_tables().filter(lambda table: table.rows))
@@ -280,7 +279,7 @@ def test_random_surveys_are_made_again(db: Database, data: st.DataObject) -> Non
 
 
 @pytest.mark.slow
-@settings(max_examples=8, deadline=None, suppress_health_check=SLOW)
+@run(3)
 @given(st.lists(st.tuples(NASTY, NASTY), min_size=1, max_size=6), NASTY)
 def test_any_text_is_written_as_it_is(
     db: Database, rows: list[tuple[str, str]], name: str

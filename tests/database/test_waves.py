@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from ingest_helpers import NASTY, labels_of, rows_of, trace, written
 from oracle import BLANK
-from strategies import StagedSample, staged_trees
+from strategies import StagedSample, run, staged_trees
 
 import cegdb
 from cegdb.cli import main
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 
 Wave = list[dict[str, str | None]]
 
-MORE = int(os.environ.get("MORE_EXAMPLES", "1"))
 OLD = [("a", "x")] * 6 + [("a", "y")] * 2 + [("b", "x")] * 3 + [("b", "y")] * 5
 TABLES = {
     "vertex": "variable_id",
@@ -127,7 +125,7 @@ SETTINGS = st.fixed_dictionaries(
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=10 * MORE)
+@run(4)
 @given(waves(), SETTINGS)
 def test_append_gives_what_one_ingest_of_all_parts_gives(
     parts: list[pd.DataFrame], asked: dict[str, Any]
@@ -159,7 +157,7 @@ def test_append_gives_what_one_ingest_of_all_parts_gives(
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=5 * MORE)
+@run(2)
 @given(waves(), SETTINGS)
 def test_refresh_gives_what_an_ingest_of_the_new_rows_gives(
     parts: list[pd.DataFrame], asked: dict[str, Any]
@@ -612,7 +610,7 @@ def parts_of(db: Database, staging: str) -> dict[Any, tuple[Any, str]]:
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=8 * MORE)
+@run(3)
 @given(staged_trees(jumps=True), staged_trees(jumps=True))
 def test_kept_stages_are_those_of_the_same_answers_on_any_tree(
     old: StagedSample, new: StagedSample
