@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from database_template import connect, connect_with_template, remove_template
 
 import cegdb
+from cegdb.clustering.null_bootstrap import Budget, NullBootstrap, expected_spurious_stages
+from cegdb.stages import learning
 from cegdb.store import Store
 
 if TYPE_CHECKING:
@@ -47,6 +49,25 @@ def from_nothing() -> Iterator[None]:
     Store.connect = staticmethod(connect)
     yield
     Store.connect = staticmethod(connect_with_template)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_null_runs() -> Iterator[None]:
+    """Learn little under the null hypothesis: that takes most of the time, and few read it."""
+    few = Budget(max_runs=2, min_runs=2)
+
+    def expected(hyperstages: Any, plan: Any, *, seed: int, **_: object) -> NullBootstrap:
+        return expected_spurious_stages(hyperstages, plan, seed=seed, budget=few)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(learning, "expected_spurious_stages", expected)
+        yield
+
+
+@pytest.fixture
+def all_null_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Learn under the null hypothesis as often as for users, for tests of what that gives."""
+    monkeypatch.setattr(learning, "expected_spurious_stages", expected_spurious_stages)
 
 
 @pytest.fixture

@@ -199,8 +199,13 @@ def texts_of(picture: Path) -> list[str]:
     ids=lambda page: str(page.relative_to(ROOT)),
 )
 def test_the_page_gives_what_it_shows(
-    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    page: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
 ) -> None:
+    if "spurious" in page.read_text(encoding="utf-8"):
+        request.getfixturevalue("all_null_runs")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
     running, blocks = Page(page), blocks_of(page)

@@ -283,8 +283,8 @@ def test_every_kind_of_cell_under_every_setting(db: Database, sound: Sound, blan
     table = every_kind_of_cell()
     levels = {"W": [*"gfedcba", "nobody"], "Y": ["unseen", "z", "x"]}
     survey = ingest(db, *table, levels)
-    for policy, zeros in itertools.product(
-        ["prefix", "complete", "category"], ["none", "floret", "full"]
+    for i, (policy, zeros) in enumerate(
+        itertools.product(["prefix", "complete", "category"], ["none", "floret", "full"])
     ):
         options: dict[str, Any] = {"blank": blank, "missing_policy": policy}
         options |= {"sampling_zeros": zeros, "impossible": [{"Y": "unseen", "W": "b"}]}
@@ -294,9 +294,8 @@ def test_every_kind_of_cell_under_every_setting(db: Database, sound: Sound, blan
         assert same_tree(db, tree, name), options
         options["impossible"] = []  # codes of several chunks cannot check that one
         tree = oracle.event_tree(*table, levels=levels, **options)
-        for limit in (2, 100):
-            tree_in_chunks(survey, limit, f"{name} {limit}", **options)
-            assert same_tree(db, tree, f"{name} {limit}"), options
+        tree_in_chunks(survey, (2, 100)[(i + len(blank)) % 2], f"{name} in chunks", **options)
+        assert same_tree(db, tree, f"{name} in chunks"), options
     sound(db)
 
 
@@ -819,8 +818,7 @@ def test_nor_do_they_where_the_work_is_shared_or_spilled(tmp_path: Path) -> None
     found = []
     for threads, order, memory_limit in (
         (1, "i", None),
-        (2, "hash(i)", None),
-        (8, "hash(i + 1)", None),
+        (8, "hash(i)", None),
         (1, "i", "95MB"),
     ):
         file = tmp_path / f"{len(found)}.duckdb"
@@ -835,7 +833,7 @@ def test_nor_do_they_where_the_work_is_shared_or_spilled(tmp_path: Path) -> None
             assert n_vertices > 122_880
         assert (sum(sizes) > 0) == (memory_limit is not None)
         assert [item.name for item in tmp_path.glob(f"{file.name}?*")] == []
-    assert found == [found[0]] * 4
+    assert found == [found[0]] * 3
 
 
 @contextmanager
@@ -885,6 +883,7 @@ def digest_of(python: str, seed: str) -> str:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("all_null_runs")
 def test_the_seed_of_hashes_changes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     print_digest()
     here = capsys.readouterr().out

@@ -79,6 +79,7 @@ def tree_of(db: Database, first: NDArray[np.int64]) -> EventTree:
     return db.ingest(frame, count="n", name="alike").event_tree()
 
 
+@pytest.mark.usefixtures("all_null_runs")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "structure_prior"),
