@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 import pytest
@@ -1334,12 +1334,8 @@ FAULTS = [
     *GIVEN_FAULTS,
     *OWNER_FAULTS,
 ]
-# The whole check is run on the first fault of each step, and on all that one step does
-# not find alone: those of rows, which are looked at for the survey that a step blames.
-WHOLE = {
-    *{fault.step: fault for fault in reversed(FAULTS)}.values(),
-    *(fault for fault in FAULTS if fault.step in ROW_CHECKS),
-}
+# One step does not find those of rows alone: they are looked at for the survey that it blames.
+WHOLE = {fault for fault in FAULTS if fault.step in ROW_CHECKS}
 
 
 def check_one(db: Database, step: str) -> list[dict[str, object]]:
@@ -1374,6 +1370,27 @@ def test_a_violation_says_where_and_what(broken: Database) -> None:
         "row_id": 3,
         "detail": "5 rows take the edge to vertex 3, 7 reach it",
     } in broken.check()
+
+
+def test_the_whole_check_runs_each_step(
+    broken: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(broken, "update cegdb.edge set n = 5 where tree_id = 1 and child_id = 3")
+    fetch = Steps.fetch
+    found: dict[tuple[str, Any], list[tuple[Any, ...]]] = {}
+
+    def told(steps: Steps, name: str, **params: Any) -> list[tuple[Any, ...]]:
+        found[name, params.get("survey_id")] = fetch(steps, name, **params)
+        return found[name, params.get("survey_id")]
+
+    monkeypatch.setattr(Steps, "fetch", told)
+    rows = [tuple(row.values()) for row in broken.check()]
+    surveys = found.pop(("checkable_survey", None))
+    of_rows = {(name, survey_id) for name in ROW_CHECKS for (survey_id,) in surveys}
+    assert found.keys() == {(name, None) for name in CHECKS} | of_rows
+    assert len(surveys) == 2
+    assert rows
+    assert rows == [row for each in found.values() for row in each]
 
 
 def test_no_check_is_without_a_fault_it_finds() -> None:
