@@ -25,9 +25,10 @@ def test_the_wheel_works_in_a_new_environment(tmp_path: Path) -> None:
     run(sys.executable, "-m", "pip", "wheel", "--no-deps", "-w", tmp_path, ROOT, cwd=tmp_path)
     (wheel,) = tmp_path.glob("cegdb-*.whl")
     # The dependencies are those of this environment; cegdb itself is the wheel's.
-    venv.create(tmp_path / "venv", with_pip=True)
+    venv.create(tmp_path / "venv")
     python = tmp_path / "venv" / "bin" / "python"
-    run(python, "-m", "pip", "install", "--no-deps", wheel, cwd=tmp_path)
+    pip = (sys.executable, "-m", "pip", "--python", python)
+    run(*pip, "install", "--no-deps", wheel, cwd=tmp_path)
     here = next(path for path in sys.path if path.endswith("site-packages"))
     places = run(
         python, "-c", "import site; print(site.getsitepackages()[0])", cwd=tmp_path
