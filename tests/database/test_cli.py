@@ -10,6 +10,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -423,6 +424,7 @@ def test_a_newer_file_and_a_foreign_schema_are_refused(db: Path) -> None:
     assert "cegdb did not make" in call("list", "foreign.duckdb", fails=1).stderr
 
 
+@pytest.mark.slow
 def test_a_locked_file_names_the_process(db: Path) -> None:
     code = (
         f"import cegdb, time; db = cegdb.open({str(db)!r}); print('open', flush=True); input()"
@@ -698,6 +700,22 @@ def test_lists_are_written_to_csv_as_json(tmp_path: Path) -> None:
 # =============================================================================
 
 
+# Runs commands one after another, each with files of its own for what it prints.
+COMMANDS_IN_TURN = """
+import json, os, sys
+from cegdb.cli import main
+for number, words in enumerate(json.loads(sys.argv[1])):
+    for stream, name in ((1, "out"), (2, "err")):
+        os.dup2(os.open(f"{number}.{name}", os.O_CREAT | os.O_TRUNC | os.O_WRONLY), stream)
+    try:
+        main(words)
+    except SystemExit as end:
+        assert not end.code, words
+    sys.stdout.flush()
+    sys.stderr.flush()
+"""
+
+
 def on_console(folder: Path, encoding: str, *words: str) -> subprocess.CompletedProcess[bytes]:
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith("LC_")},
@@ -708,11 +726,7 @@ def on_console(folder: Path, encoding: str, *words: str) -> subprocess.Completed
         "PYTHONIOENCODING": encoding,
     }
     return subprocess.run(  # noqa: S603
-        [sys.executable, "-m", "cegdb", *words],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        check=False,
+        [sys.executable, *words], cwd=folder, env=environment, capture_output=True, check=False
     )
 
 
@@ -721,25 +735,31 @@ def on_console(folder: Path, encoding: str, *words: str) -> subprocess.Completed
 def test_a_console_of_any_encoding_shows_what_it_can(tmp_path: Path, encoding: str) -> None:
     rows = "Größe,Жизнь\n" + "groß,да\nklein,нет\n" * 20
     (tmp_path / "ge.csv").write_text(rows, encoding="utf-8")
-    made = on_console(tmp_path, encoding, "run", "ge.csv", "--db", "ge.duckdb")
+    ran = partial(on_console, tmp_path, encoding, "-m", "cegdb")
+    made = ran("run", "ge.csv", "--db", "ge.duckdb")
     assert made.returncode == 0, made.stderr
     assert made.stdout.count(b"\n") == 5
-    for words in (
+    commands = [
         ("show", "ge.duckdb", "ge", "--format", "table"),
         ("explain", "ge.duckdb", "ge"),
         ("list", "ge.duckdb", "--format", "json"),
         ("report", "text", "ge.duckdb", "ge"),
         ("cite", "ge.duckdb", "ge"),
-    ):
-        shown = on_console(tmp_path, encoding, *words)
-        assert shown.returncode == 0, shown.stderr
-        assert b"internal" not in shown.stderr
-        assert b"\\u206" not in shown.stdout + shown.stderr
-    refused = on_console(tmp_path, encoding, "show", "ge.duckdb", "Ж")
+        ("report", "text", "ge.duckdb", "ge", "-o", "ge.md"),
+        ("codebook", "ge.csv", "-o", "ge.yaml"),
+    ]
+    shown = on_console(tmp_path, encoding, "-c", COMMANDS_IN_TURN, json.dumps(commands))
+    printed = [
+        *((tmp_path / f"{i}.{name}").read_bytes() for name in ("out", "err") for i in range(7))
+    ]
+    assert shown.returncode == 0, printed
+    for text in printed:
+        assert b"internal" not in text
+        assert b"\\u206" not in text
+    assert all(printed[:5])
+    refused = ran("show", "ge.duckdb", "Ж")
     assert refused.returncode == 3
     assert refused.stderr.startswith(b"error: no CEG named '")
-    on_console(tmp_path, encoding, "report", "text", "ge.duckdb", "ge", "-o", "ge.md")
-    on_console(tmp_path, encoding, "codebook", "ge.csv", "-o", "ge.yaml")
     for name in ("ge.md", "ge.yaml"):
         assert "Жизнь" in (tmp_path / name).read_text(encoding="utf-8")
 
@@ -747,7 +767,7 @@ def test_a_console_of_any_encoding_shows_what_it_can(tmp_path: Path, encoding: s
 @pytest.mark.slow
 def test_a_console_of_one_byte_shows_escapes(tmp_path: Path) -> None:
     (tmp_path / "ge.csv").write_text("q\nю\né\n", encoding="utf-8")
-    shown = on_console(tmp_path, "cp1252", "run", "ge.csv")
+    shown = on_console(tmp_path, "cp1252", "-m", "cegdb", "run", "ge.csv")
     assert b"\\u044e" in shown.stdout
     assert "é".encode("cp1252") in shown.stdout
 
@@ -782,6 +802,7 @@ def test_show_never_cuts_a_number(
             assert max(map(len, shown.splitlines())) <= columns
 
 
+@pytest.mark.slow
 def test_questions_can_be_put_to_a_staging(built: Path, tmp_path: Path) -> None:
     new = tmp_path / "new.csv"
     new.write_text("area,assessed\nnorth,yes\n")

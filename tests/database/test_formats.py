@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from cegdb import Database, Survey
+    from cegdb import ChainEventGraph, Database, Survey
 
 
 def levels(db: Database, survey: Survey, variable: str) -> list[tuple[object, ...]]:
@@ -298,9 +298,16 @@ STREAMS: dict[str, tuple[Callable[[Callable[..., IO[Any]]], Any], str]] = {
 }
 
 
+@pytest.fixture(scope="module")
+def model(database: Database) -> ChainEventGraph:
+    """Give a CEG of the survey that the streams hold."""
+    return database.ingest(io.StringIO(TEXT), name="model").event_tree().learn_stages().to_ceg()
+
+
 @pytest.mark.parametrize("kind", STREAMS)
 def test_a_file_like_object_is_read(
     db: Database,
+    model: ChainEventGraph,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     opened: Callable[..., IO[Any]],
@@ -315,8 +322,7 @@ def test_a_file_like_object_is_read(
     assert [row[0] for row in levels(db, survey, "vote")] == ["01", "02"]
     survey.append(make(opened))
     assert survey.receipt["respondents"] == 6
-    ceg = survey.event_tree().learn_stages().to_ceg()
-    assert len(ceg.assign(make(opened)).rows) == 3
+    assert len(model.assign(make(opened)).rows) == 3
     assert "sex" in str(db.codebook(make(opened)))
     assert list(temporary.iterdir()) == []
 

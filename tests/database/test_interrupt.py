@@ -103,7 +103,7 @@ def test_a_run_that_is_interrupted_at_any_moment_changes_nothing(
 ) -> None:
     command = ["run", str(made / "s.csv"), "--db", "s.duckdb", "--name", "new"]
     rng = random.Random(11)  # noqa: S311
-    moments = [0.06, 0.1, *(rng.uniform(0.1, 1.0) for _ in range(6))]
+    moments = [0.06, 0.1, *(rng.uniform(0.1, 1.0) for _ in range(3))]
     found = set()
     for moment in moments:
         folder = tmp_path / str(moment)
@@ -395,7 +395,7 @@ def test_a_database_can_be_used_after_interrupts_at_any_moment(db: Database) -> 
     rng = random.Random(5)  # noqa: S311
     temporary = "select count(*) from duckdb_tables() where temporary"
     n = 0
-    for _ in range(15):
+    for _ in range(8):
         timer = threading.Timer(rng.uniform(0, 0.8 * seconds), _thread.interrupt_main)
         timer.start()
         try:
@@ -455,6 +455,7 @@ def test_an_interrupt_of_the_showing_says_that_the_work_is_kept(
         assert db.cegs.names() == ["s"]
 
 
+@pytest.mark.slow
 def test_interrupts_that_are_ignored_stay_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -128,7 +128,7 @@ def test_chunks_of_any_size_give_the_same_rows(
     file = tmp_path / ("survey.zsav" if "compress" in settings else "survey.sav")
     pyreadstat.write_sav(frame, file, **settings)
     expected = [[str(i), f"{'x' * 300}{i % 7}"] for i in range(50)]
-    for rows in (1, 7, 25, 50, 51):
+    for rows in (7, 50) if settings else (1, 7, 25, 50, 51):
         assert cells(file, rows) == expected
 
 
@@ -138,6 +138,7 @@ def test_only_the_chosen_columns_are_given_in_the_order_asked_for(sav: Path) -> 
     assert frame.to_numpy().tolist() == [["A", "1"], ["B", "2"], ["-99", "9"], [None, None]]
 
 
+@pytest.mark.slow
 def test_stata_extended_missing_values_keep_their_letter(tmp_path: Path) -> None:
     # Integers too: there pyreadstat's arrays have 0 for the blank after a letter.
     frame = pd.DataFrame({"v": [1, "a", 3, np.nan, 5], "w": [0.1, np.nan, "z", 2.5, 1.0]})
@@ -186,6 +187,7 @@ def test_stata_floats_long_texts_and_outer_blanks(tmp_path: Path) -> None:
     assert cells(file) == [["0.1", "é" * 3000, "1"], ["2", " a ", "2"]]
 
 
+@pytest.mark.slow
 def test_dates_are_iso_and_codes_among_them_stay_codes(tmp_path: Path) -> None:
     file = tmp_path / "dates.sav"
     frame = pd.DataFrame(
@@ -220,9 +222,8 @@ def test_dates_are_iso_and_codes_among_them_stay_codes(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("written", "number", "text"),
-    [
+def test_stata_dates_and_periods(tmp_path: Path) -> None:
+    written = [
         ("%td", 23406, "2024-01-31"),
         ("%tdD_m_Y", 23406, "2024-01-31"),
         ("%d", -1, "1959-12-31"),
@@ -234,16 +235,12 @@ def test_dates_are_iso_and_codes_among_them_stay_codes(tmp_path: Path) -> None:
         ("%ty", 2024, "2024"),
         ("%tm", 1e9, "1000000000"),
         ("%10.0g", 768, "768"),
-    ],
-)
-def test_stata_dates_and_periods(
-    tmp_path: Path, written: str, number: float, text: str
-) -> None:
+    ]
+    columns = {f"v{i}": [float(number), np.nan] for i, (_, number, _) in enumerate(written)}
+    formats = {f"v{i}": form for i, (form, _, _) in enumerate(written)}
     file = tmp_path / "survey.dta"
-    pyreadstat.write_dta(
-        pd.DataFrame({"a": [float(number), np.nan]}), file, variable_format={"a": written}
-    )
-    assert cells(file) == [[text], [None]]
+    pyreadstat.write_dta(pd.DataFrame(columns), file, variable_format=formats)
+    assert cells(file) == [[text for _, _, text in written], [None] * len(written)]
 
 
 @pytest.mark.slow
@@ -272,6 +269,7 @@ def test_a_transport_file_cut_amid_a_record_is_refused(tmp_path: Path) -> None:
         describe(file)
 
 
+@pytest.mark.slow
 def test_sas_letters_are_kept(tmp_path: Path) -> None:
     file = tmp_path / "survey.xpt"
     pyreadstat.write_xport(pd.DataFrame({"A": [1.0, np.nan, 3.0]}), file)
@@ -304,6 +302,7 @@ def test_a_file_that_names_the_wrong_encoding_is_not_read(tmp_path: Path) -> Non
     assert cells(file, encoding="cp1252") == [["café"], ["x"]]
 
 
+@pytest.mark.slow
 def test_names_and_labels_of_any_script(tmp_path: Path) -> None:
     file = tmp_path / "script.sav"
     pyreadstat.write_sav(
@@ -522,7 +521,7 @@ def test_a_file_cut_off_is_never_half_a_survey(tmp_path: Path, name: str) -> Non
     write_all(tmp_path)
     raw = (tmp_path / name).read_bytes()
     whole = cells(tmp_path / name)
-    for at in np.linspace(len(raw) * 0.3, len(raw) - 1, 4).astype(int):
+    for at in np.linspace(len(raw) * 0.3, len(raw) - 1, 3).astype(int):
         (tmp_path / "cut.bin").write_bytes(raw[:at])
         try:
             rows = cells(tmp_path / "cut.bin")

@@ -94,11 +94,17 @@ SETTINGS: list[dict[str, Any]] = [
 ]
 
 
+@pytest.fixture(scope="module")
+def planted_tree(database: Database) -> EventTree:
+    """Give the tree of the planted stages to all who only learn stages of it."""
+    return planted(database)
+
+
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 def test_the_rows_themselves_give_the_staging_again(
-    db: Database, settings: dict[str, Any]
+    planted_tree: EventTree, settings: dict[str, Any]
 ) -> None:
-    staged = planted(db).learn_stages(**settings)
+    staged = planted_tree.learn_stages(**settings)
     relearning = relearning_of(staged)
     replicate = relearning.rows.replicate(relearning.rows.n_ended)
     assert replicate.size.tolist() == pytest.approx(relearning.rows.size.tolist())
@@ -262,6 +268,7 @@ def test_pairs_are_counted_over_the_runs_that_reach_both(db: Database, kind: Any
     )
 
 
+@pytest.mark.slow
 def test_a_situation_of_one_row_is_not_reached_in_every_replicate(
     db: Database, sound: Sound
 ) -> None:
@@ -279,6 +286,7 @@ def test_a_situation_of_one_row_is_not_reached_in_every_replicate(
     sound(db)
 
 
+@pytest.mark.slow
 def test_simulated_rows_may_reach_what_no_row_did(db: Database, sound: Sound) -> None:
     staged = db.ingest(SKIPPED, "skipped").event_tree(sampling_zeros="full").learn_stages()
     staged.stability("parametric", runs=30)
@@ -450,6 +458,7 @@ def test_running_again_replaces_and_dropping_or_rebuilding_leaves_nothing(
     sound(db)
 
 
+@pytest.mark.slow
 def test_a_renamed_staging_keeps_its_pairs_and_a_joined_one_has_none(
     db: Database, sound: Sound
 ) -> None:
@@ -527,6 +536,7 @@ def test_a_read_only_database_is_refused_for_what_writes(tmp_path: Path) -> None
             staged.intervals("bootstrap", runs=1)
 
 
+@pytest.mark.slow
 def test_frozen_stages_are_no_pairs_but_have_intervals(db: Database, sound: Sound) -> None:
     staged = planted(db).learn_stages(frozen=[[("u", "x"), ("v", "x")]])
     staged.stability(runs=5)
@@ -538,6 +548,7 @@ def test_frozen_stages_are_no_pairs_but_have_intervals(db: Database, sound: Soun
     sound(db)
 
 
+@pytest.mark.slow
 def test_relabelled_answers_have_intervals(db: Database, sound: Sound) -> None:
     staged = planted(db).learn_stages(relabel={(("u", "*"), "yes"): "oui"})
     intervals = staged.intervals("bootstrap", runs=20)
@@ -606,6 +617,7 @@ def test_shares_of_no_rows_and_single_edges_have_no_interval(db: Database) -> No
     assert single.stability(runs=2).empty
 
 
+@pytest.mark.slow
 def test_effective_counts_make_intervals_wider(db: Database) -> None:
     plain = planted(db).learn_stages(method="hclust", n_stages=1)
     halved = plain.tree.learn_stages(method="hclust", n_stages=1, deff=4)

@@ -391,7 +391,7 @@ def test_threads_get_their_own_answers(db: Database) -> None:
 
     def ask(number: int) -> list[tuple[int, int]]:
         found = []
-        for i in range(50):
+        for i in range(20):
             frame = db.sql(
                 "select $x * 1000 + $i as v, count(*) as n from cegdb.ceg_edges",
                 {"x": number, "i": i},
@@ -401,7 +401,7 @@ def test_threads_get_their_own_answers(db: Database) -> None:
 
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(ask, range(8)))
-    assert answers == [[(x * 1000 + i, 4) for i in range(50)] for x in range(8)]
+    assert answers == [[(x * 1000 + i, 4) for i in range(20)] for x in range(8)]
 
 
 @pytest.mark.slow
@@ -411,9 +411,9 @@ def test_threads_make_objects_one_after_the_other(db: Database) -> None:
         return ceg.name, len(ceg.edges)
 
     with ThreadPoolExecutor(8) as pool:
-        made = list(pool.map(make, range(16)))
-    assert made == [(f"s{i}", 4) for i in range(16)]
-    assert len(db.cegs) == 16
+        made = list(pool.map(make, range(10)))
+    assert made == [(f"s{i}", 4) for i in range(10)]
+    assert len(db.cegs) == 10
     assert db.check() == []
 
 
@@ -433,6 +433,7 @@ def in_child(queue: Any, use: Callable[[], object]) -> None:
         queue.put(f"{type(error).__name__}: {error}")
 
 
+@pytest.mark.slow
 @NEEDS_FORK
 @pytest.mark.parametrize("where", ["memory", "file"])
 def test_a_forked_child_gets_a_clear_error_and_does_not_hang(file: Path, where: str) -> None:
@@ -838,7 +839,6 @@ def test_a_name_that_is_no_text_is_refused_without_a_trace(db: Database) -> None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("failure", [RuntimeError("boo"), KeyboardInterrupt()])
 @pytest.mark.parametrize(
     ("room", "kind"),
     [
@@ -853,7 +853,6 @@ def test_an_error_at_the_last_moment_leaves_nothing(
     monkeypatch: pytest.MonkeyPatch,
     room: ModuleType,
     kind: str,
-    failure: BaseException,
 ) -> None:
     ceg = whole(db, "falls")
     before = sizes(db)
@@ -864,15 +863,17 @@ def test_an_error_at_the_last_moment_leaves_nothing(
         "ceg": lambda: ceg.staging.to_ceg(replace=True),
     }
 
-    def fail(*_: object, **__: object) -> None:
-        raise failure
+    for failure in (RuntimeError("boo"), KeyboardInterrupt()):
 
-    with monkeypatch.context() as patch:
-        patch.setattr(room, "write", fail)
-        with pytest.raises(type(failure)):
-            makers[kind]()
-    assert sizes(db) == before
-    assert db.cegs["falls"] == ceg
+        def fail(*_: object, failure: BaseException = failure, **__: object) -> None:
+            raise failure
+
+        with monkeypatch.context() as patch:
+            patch.setattr(room, "write", fail)
+            with pytest.raises(type(failure)):
+                makers[kind]()
+        assert sizes(db) == before
+        assert db.cegs["falls"] == ceg
     assert db.check() == []
     makers[kind]()
 
