@@ -429,6 +429,7 @@ def test_stagings_of_another_database_are_refused(tree: EventTree, db: Database)
             db.compare(one, far)
 
 
+@pytest.mark.slow
 def test_what_differs_between_trees_is_named(tree: EventTree, db: Database) -> None:
     one = staged(tree, "one", "ppp")
     same = tree.learn_stages("same")

@@ -117,6 +117,7 @@ def test_the_death_ceg_given_no_q_has_the_numbers_of_the_theory(
     sound(db)
 
 
+@pytest.mark.slow
 def test_what_a_subgraph_cannot_say_takes_copies_of_positions(
     db: Database, sound: Sound
 ) -> None:
@@ -362,6 +363,7 @@ def test_soft_evidence_has_a_relative_likelihood_and_no_probability(
     sound(db)
 
 
+@pytest.mark.slow
 def test_commands_print_the_relative_likelihood_of_soft_evidence(tmp_path: Path) -> None:
     path = tmp_path / "coin.duckdb"
     with cegdb.open(path) as db:
@@ -401,6 +403,7 @@ def test_small_cells_hide_all_probabilities_that_tell_them(db: Database) -> None
     assert all("probability" not in data for *_, data in graph.edges(data=True))
 
 
+@pytest.mark.slow
 def test_weights_and_labels_of_the_tree_are_kept(db: Database, sound: Sound) -> None:
     rows = [
         ("a", "x", 1.5), ("a", "y", 0.5), ("b", "x", 2.25), ("b", "z", 1.0), ("b", "x", 0.75),

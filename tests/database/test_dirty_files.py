@@ -110,6 +110,7 @@ def test_b03_yes_and_true_are_no_booleans(db: Database, tmp_path: Path) -> None:
     assert labels_of(folded) == {"q2": {"No": 2, "Yes": 2}}
 
 
+@pytest.mark.slow
 def test_b04_codes_that_look_like_dates_are_labels_in_any_order(
     db: Database, tmp_path: Path
 ) -> None:
@@ -337,6 +338,7 @@ def test_b14_a_source_column_that_cannot_be_is_refused(
 # -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_one_thing_is_told_in_the_singular(db: Database, tmp_path: Path) -> None:
     file = written(tmp_path, "x,y,z\nNA,?,b\n\nno,u,q\n")
     survey = db.ingest(file, "s", missing={"y": ["?"]})
@@ -369,6 +371,7 @@ def test_one_thing_is_told_in_the_singular(db: Database, tmp_path: Path) -> None
 # -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_b11_names_follow_one_rule_in_every_format(db: Database, tmp_path: Path) -> None:
     columns = {"Q1": ["A", "B", "A"], "q1": ["x", "y", "y"], "Vote": ["Yes", "No", "Yes"]}
     frame = pd.DataFrame(columns)
@@ -526,6 +529,7 @@ def test_names_are_found_without_what_cannot_be_seen_around_them(
 # -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [3_000, 15_000])
 def test_b13_three_columns_of_a_wide_file_are_read(
     db: Database, tmp_path: Path, width: int
@@ -555,6 +559,7 @@ def test_b13_a_tree_of_thousands_of_variables_is_refused_at_once(db: Database) -
     assert len(survey.event_tree(order=["7", "1000"]).edges) == 4
 
 
+@pytest.mark.slow
 def test_b23_a_column_without_answers_is_told_and_has_one_branch(
     db: Database, tmp_path: Path, sound: Sound
 ) -> None:
@@ -587,6 +592,7 @@ def test_b23_a_column_without_answers_is_told_and_has_one_branch(
     sound(db)
 
 
+@pytest.mark.slow
 def test_b23_a_column_without_answers_stops_no_row_unnoticed(
     db: Database, tmp_path: Path, sound: Sound
 ) -> None:
@@ -615,6 +621,7 @@ def test_b23_a_column_without_answers_stops_no_row_unnoticed(
 # -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_b18_text_codes_have_labels_and_an_unlabelled_code_stays(
     db: Database, tmp_path: Path
 ) -> None:
@@ -691,6 +698,7 @@ def test_b21_codes_are_answers_structural_or_missing_by_variable(
     sound(db)
 
 
+@pytest.mark.slow
 def test_b26_only_seen_paths_of_sparse_categories(db: Database, tmp_path: Path) -> None:
     levels = [f"c{i}" for i in range(400)]
     answers = ["c1", "c2", "c1", None]

@@ -243,6 +243,7 @@ def written(value: object) -> str | None:
     return str(value)
 
 
+@pytest.mark.slow
 @settings(
     max_examples=60,
     deadline=None,

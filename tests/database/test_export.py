@@ -141,6 +141,7 @@ def test_numbers_are_typed_and_what_is_never_there_is_not_declared(
     assert gexf.count("<viz:color ") == 2
 
 
+@pytest.mark.slow
 def test_igraph_takes_the_graph_and_the_file(db: Database, tmp_path: Path) -> None:
     import igraph
 
@@ -445,6 +446,7 @@ def test_a_table_that_an_object_has_not_is_refused(db: Database, tmp_path: Path)
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_the_command_finds_whose_table_it_is(tmp_path: Path) -> None:
     file = tmp_path / "falls.duckdb"
     with cegdb.open(file) as db:

@@ -165,6 +165,7 @@ def test_tikz_compiles_with_pdflatex(tmp_path):
     assert done.returncode == 0, done.stdout[-2000:]
 
 
+@pytest.mark.slow
 def test_tikz_of_hostile_labels_compiles_with_lualatex(tmp_path):
     source = tmp_path / "graph.tex"
     source.write_text(to_tikz(fan(HOSTILE)), encoding="utf-8")

@@ -709,6 +709,7 @@ def test_an_explanation_has_the_numbers_of_the_tables(chds: ChainEventGraph) -> 
     assert f"Events: the probability of Admission = No is {low:.3f} for Low (n = 329)" in text
 
 
+@pytest.mark.slow
 def test_an_explanation_says_where_an_answer_does_not_occur(db: Database) -> None:
     rows = [("a", "u"), ("a", "v"), ("b", "u"), ("b", "v"), ("b", "v"), ("c", "v")] * 20
     survey = db.ingest(pd.DataFrame(rows, columns=["x", "y"]), "absent")
@@ -747,6 +748,7 @@ def test_an_explanation_is_bounded_and_tells_independence(db: Database) -> None:
     assert f"in the model, the answer to X2 does not depend on earlier ones (n = {n:,})" in text
 
 
+@pytest.mark.slow
 def test_counts_of_answers_before_the_evidence_say_so(db: Database) -> None:
     # 40 of 80 people have x = 0, but only 20 of them y = 0, which the evidence demands.
     rows = """

@@ -405,6 +405,7 @@ def test_the_path_of_alpha_is_what_learning_gives(db: Database, tree: EventTree)
         assert row.smallest_prior == pytest.approx(row.alpha / 3)
 
 
+@pytest.mark.slow
 def test_the_path_of_alpha_needs_no_writing(tmp_path: Path) -> None:
     file = tmp_path / "two.duckdb"
     with cegdb.open(file) as db:
@@ -511,6 +512,7 @@ def test_exact_takes_any_score_and_number_of_labels(db: Database) -> None:
         assert best.settings["structure_prior"] == prior
 
 
+@pytest.mark.slow
 def test_exact_refuses_more_situations_than_it_can_look_at(db: Database) -> None:
     rows = "select i % 17 as A, (i * i + i // 7) % 3 as B from range(2000) t(i)"
     tree = db.ingest(rows).event_tree(order=["A", "B"])

@@ -415,6 +415,7 @@ def test_rows_added_to_a_network_update_its_tables(db: Database) -> None:
     assert found.tables["y"][("b",)] == pytest.approx([0.3 / 4, 3.7 / 4])
 
 
+@pytest.mark.slow
 def test_entries_of_0_are_edges_that_are_not_there(db: Database, sound: Any) -> None:
     levels = {"x": ["a", "b"], "y": ["c", "d"], "z": ["e", "f"]}
     tables: dict[str, dict[tuple[str, ...], list[float]]] = {
@@ -760,6 +761,7 @@ def test_odd_words_survive_bif(words: list[str]) -> None:
     assert parse_bif(bif_text(network)) == network
 
 
+@pytest.mark.slow
 def test_a_file_with_odd_labels_goes_through_a_database(db: Database, tmp_path: Path) -> None:
     labels = ['a "b"', "c d", "{e}", "f,g", "//h", "/*", "i\\", "1", "type", "é\n😀"]
     row = [0.1] * 10

@@ -151,6 +151,7 @@ def test_what_would_follow_is_the_bayes_factor_of_joining(chds: StagedTree) -> N
     assert f"the {len(expected)} merges that would follow" in caption
 
 
+@pytest.mark.slow
 def test_only_stages_merged_pair_by_pair_have_merges(chds: StagedTree) -> None:
     climbed = chds.tree.learn_stages("climbed", method="hc", score="bic", replace=True)
     with pytest.raises(StagingError, match="not merged pair by pair"):

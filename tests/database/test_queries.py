@@ -645,6 +645,7 @@ def test_costs_are_of_variables_or_of_edges(falls: ChainEventGraph) -> None:
     assert given_high == pytest.approx(10, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_labels_that_a_staging_joins_are_asked_as_it_shows_them(db: Database) -> None:
     rows = "select ['ill', 'ill*', 'well'][1 + i % 3] as x, i % 2 as y from range(60) as t(i)"
     tree = db.ingest(rows, name="joined", replace=True).event_tree(order=["y", "x"])
@@ -683,6 +684,7 @@ def test_a_variable_that_nobody_answers_is_asked(db: Database) -> None:
         ceg.probability(y="c")
 
 
+@pytest.mark.slow
 def test_a_ceg_made_again_is_asked_anew(db: Database) -> None:
     rows = "select i % 4 < 1 as x from range(40) as t(i)"
     survey = db.ingest(rows, name="more", replace=True)
@@ -712,6 +714,7 @@ def told(file: str, *words: str, command: str = "probability") -> tuple[str, str
     return result.stdout, result.stderr, result.exit_code
 
 
+@pytest.mark.slow
 def test_the_command_asks_what_the_library_does(file: str) -> None:
     with cegdb.open(file, read_only=True) as db:
         ceg = db.cegs["s"]

@@ -187,6 +187,7 @@ def test_a_subtree_is_all_that_lies_below_a_situation(made: StagedTree) -> None:
             wrong()
 
 
+@pytest.mark.slow
 def test_a_default_name_that_is_taken_is_numbered(db: Database) -> None:
     tree = db.ingest("select i % 2 as x, i % 4 < 2 as y from range(8) t(i)", "it").event_tree()
     made = [make() for _ in range(3) for make in (tree.full, tree.indep)]
@@ -336,6 +337,7 @@ def test_every_public_method_works_or_says_why_not(
             getattr(one, name)(*args, **kwargs)
 
 
+@pytest.mark.slow
 def test_what_is_to_be_saved_first_works_once_saved(
     made: StagedTree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

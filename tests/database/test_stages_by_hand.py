@@ -396,6 +396,7 @@ def test_what_a_yaml_template_cannot_say_is_refused_by_line(
         falls.set_stages(tmp_path / "none.yaml")
 
 
+@pytest.mark.slow
 def test_a_tree_of_one_leaf_has_an_empty_template(db: Database, tmp_path: Path) -> None:
     frame = pd.DataFrame({"a": ["x"], "b": [None]})
     tree = db.ingest(frame).event_tree(order=["b"], blank="structural")
@@ -778,6 +779,7 @@ def test_a_vertex_id_is_never_rounded(falls: EventTree) -> None:
         falls.set_stages({}, prior=entries)
 
 
+@pytest.mark.slow
 def test_priors_and_stages_are_read_from_a_workbook(falls: EventTree, tmp_path: Path) -> None:
     priors = pd.DataFrame({"vertex_id": 0, "label": ["hi", "lo", "no"], "prior": 1.5})
     stages = pd.DataFrame({"vertex_id": [4, 5], "stage": ["a", "b"]})
@@ -822,6 +824,7 @@ def test_situations_to_split_off_are_found_in_any_case(falls: EventTree) -> None
     assert partition(staged.split("A", [[f" {first.upper()} "]], name="upper")) == expected
 
 
+@pytest.mark.slow
 def test_columns_of_stages_and_priors_are_found_as_others_are(falls: EventTree) -> None:
     frame = pd.DataFrame({"vertex_id": [4, 5], "stage": ["a", "a"]})
     shouted = falls.set_stages(frame.rename(columns=str.upper))

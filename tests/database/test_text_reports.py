@@ -202,6 +202,7 @@ def test_what_is_uncertain_or_certain_or_unseen_is_said(db: Database) -> None:
     assert "(only n = 9: interpret with caution)" in text
 
 
+@pytest.mark.slow
 def test_words_and_unit_are_used_and_unknown_ones_refused(db: Database) -> None:
     ceg = chds(db)
     words = {
@@ -421,6 +422,7 @@ def test_a_picture_that_cannot_be_drawn_is_said(
         ceg.report.save(tmp_path / "r.docx")
 
 
+@pytest.mark.slow
 def test_one_answer_and_one_person_left_over_are_in_the_singular(db: Database) -> None:
     rows = [("abcdefg"[i % 7], "y") for i in range(70)] + [("a", "n")] * 7 + [("h", "n")]
     survey = db.ingest(pd.DataFrame(rows, columns=["x", "y"]))
@@ -492,6 +494,7 @@ def test_the_command_line_tells_and_cites(
     assert run(main, ["cite"]).stdout.startswith("The cegdb developers")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1])
 def test_every_disagreement_is_told_with_its_people(db: Database, seed: int) -> None:
     frame = uneven(seed)

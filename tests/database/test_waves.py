@@ -772,6 +772,7 @@ def test_a_tree_that_cannot_be_made_again_is_named_and_nothing_changes(
     sound(db)
 
 
+@pytest.mark.slow
 def test_rules_about_labels_that_are_gone_are_passed_over(db: Database) -> None:
     book = {"variables": {"B": {"same": [["x", "y"]]}}}
     alike = db.ingest(frame([("a", "x"), ("b", "y")], "A", "B"), name="same", codebook=book)
@@ -793,6 +794,7 @@ def test_rules_about_labels_that_are_gone_are_passed_over(db: Database) -> None:
     assert db.check() == []
 
 
+@pytest.mark.slow
 def test_drift_is_told_where_labels_come_and_go(db: Database) -> None:
     def answers(**n: int) -> pd.DataFrame:
         return frame([(label,) for label, k in n.items() for _ in range(k)], "y")

@@ -215,6 +215,7 @@ def test_keywords_have_the_names_and_types_of_the_options() -> None:
         assert found == {name: expected[name] for name in expected if name not in left_out}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("use_jedi", [False, True])
 def test_a_notebook_completes_settings(database: Database, *, use_jedi: bool) -> None:
     from IPython.core.completer import IPCompleter, provisionalcompleter
