@@ -148,12 +148,19 @@ def _make_raw_labels(steps: Steps, tree: Mapping[str, Any], staging_id: int) -> 
 
 
 def _make_priors(steps: Steps, tree: Mapping[str, Any], staging: Mapping[str, Any]) -> None:
-    """Make ``position_share`` or, if that does not determine the priors, ``position_prior``."""
+    """Make ``position_share`` or, if that does not determine the priors, ``position_prior``.
+
+    Both are empty where the prior of a position is its part of the prior of its stage.
+    """
     staging_id, alpha = staging["staging_id"], staging["alpha"]
     rule = prior_rule(staging["settings"])
     steps.empty("position_share", "position_id bigint, share double")
-    if rule == "mass" and not has_priors(steps, staging_id):
+    is_by_mass = rule == "mass" and not has_priors(steps, staging_id)
+    if is_by_mass or rule == "stage":
         steps.empty("position_prior", "position_id bigint, label_id integer, prior double")
+    if rule == "stage":
+        return
+    if is_by_mass:
         for height in range(tree["height"], 0, -1):
             steps.run("position_share", height=height, alpha=alpha)
         return

@@ -54,7 +54,7 @@ Labels: TypeAlias = "Sequence[object] | Mapping[str, Sequence[object]]"
 Blank: TypeAlias = Literal["auto", "structural", "missing"]
 MissingPolicy: TypeAlias = Literal["prefix", "complete", "category"]
 SamplingZeros: TypeAlias = Literal["none", "floret", "full"]
-PriorRule: TypeAlias = Literal["mass", "floret", "path"]
+PriorRule: TypeAlias = Literal["mass", "floret", "path", "stage"]
 HyperstageRule: TypeAlias = Literal["variable", "labels", "height", "paper"]
 Relabel: TypeAlias = "Mapping[Any, str]"
 SingleEdges: TypeAlias = Literal["together", "apart"]
@@ -80,6 +80,8 @@ BootstrapKind: TypeAlias = Literal["nonparametric", "parametric"]
 EdgeInfo: TypeAlias = Literal["probability", "count", "prior", "posterior", "none"]
 ReportForm: TypeAlias = Literal["plain", "paper", "analyst"]
 
+STAGE_ALPHA: Final = 1.0
+"""The prior mass of a stage where every stage has the same, and no other is given."""
 GATE_MIN_ROWS: Final = 5
 """The default of ``gate_min_rows``, which a search over orders always uses."""
 
@@ -575,15 +577,17 @@ class StageOptions:
     alpha: float | None = _setting(
         None,
         """Prior mass of the root (equivalent sample size). Default: the largest number of
-        levels of a variable of the tree.""",
+        levels of a variable of the tree. With `prior` "stage" it is that of each stage, 1 by
+        default.""",
         type=float,
     )
     prior: Prior = _setting(
         "mass",
         """How `alpha` is shared among the edges: "mass" passes it down from the root, shared
         equally in each floret; "floret" starts with alpha in each floret; "path" gives each
-        root-to-leaf path an equal part. Or the priors of some situations, in a table with the
-        columns vertex_id, label and prior; the others follow "mass".""",
+        root-to-leaf path an equal part; "stage" gives each stage alpha, shared equally among
+        its labels, however many situations it has. Or the priors of some situations, in a table
+        with the columns vertex_id, label and prior; the others follow "mass".""",
         choices=get_args(PriorRule),
         or_else=True,
     )

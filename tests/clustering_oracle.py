@@ -14,6 +14,15 @@ def log_marginal_likelihood(counts, prior):
     return fsum(terms)
 
 
+def one_prior(stage_mass):
+    """Return a score: the log marginal likelihood where every stage has the same prior."""
+
+    def score(counts, prior):
+        return log_marginal_likelihood(counts, (stage_mass / len(prior),) * len(prior))
+
+    return score
+
+
 def penalised(penalty, smoothing=0.0):
     """Return a score: the log likelihood at the smoothed shares, less a penalty."""
 

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from cegdb.clustering.scoring import LARGE_PRIOR, Penalised, Score, log_marginal_likelihood
+from cegdb.clustering.scoring import LARGE_PRIOR, Marginal, Score, log_marginal_likelihood
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,11 +76,11 @@ def agglomerate(
     if bases.shape[1] == 1:
         return []
     scorer: _Scorer
-    if isinstance(score, Penalised):
-        scorer = _PenalisedScorer(score, counts.shape[1], unit)
-        multiplicities = multiplicities[:, :0]
-    else:
+    if score is None or (isinstance(score, Marginal) and score.stage_mass is None):
         scorer = _MarginalScorer(bases, unit)
+    else:
+        scorer = _CountScorer(score, counts.shape[1], unit)
+        multiplicities = multiplicities[:, :0]
     # Ids of the other sign turn the order of ties round; the smallest id stays the name.
     sign, name = (-1, max) if last_wins else (1, min)
     contents = _DistinctStages(len(ids), scorer, least)
@@ -201,11 +201,11 @@ class _MarginalScorer:
         return log_marginal_likelihood(rows[:, : self.n_labels] * self.unit, prior)
 
 
-class _PenalisedScorer:
-    """A penalised log likelihood; a row is counts."""
+class _CountScorer:
+    """A score of counts alone; a row is counts."""
 
-    def __init__(self, score: Penalised, n_labels: int, unit: float) -> None:
-        self.penalised = score
+    def __init__(self, score: Score, n_labels: int, unit: float) -> None:
+        self.rule = score
         self.n_terms = self.width = n_labels
         self.unit = unit
 
@@ -213,13 +213,13 @@ class _PenalisedScorer:
         return row * np.float64(self.unit)
 
     def score(self, terms: NDArray[np.float64]) -> NDArray[np.float64]:
-        return self.penalised.value(terms.T)
+        return self.rule.value(terms.T)
 
     def has_large_prior(self, terms: NDArray[np.float64]) -> None:  # noqa: ARG002
         return None
 
     def precise_score(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        return self.penalised.value(self.terms(rows))
+        return self.rule.value(self.terms(rows))
 
 
 class _DistinctStages:

@@ -46,7 +46,8 @@ class Plan:
     """How stages are learnt, with every default settled.
 
     ``n_rows`` is the N of BIC, ``n_stages`` the number in each hyperstage (None: the one
-    with the best score).
+    with the best score), ``stage_mass`` the prior mass of each stage where this does not depend
+    on its situations.
     """
 
     method: Method = "ahc"
@@ -58,13 +59,14 @@ class Plan:
     threshold: float = 0.1
     n_stages: int | None = None
     seed: int = 1
+    stage_mass: float | None = None
     coarsening: Coarsening = field(default_factory=Coarsening)
 
     @property
     def scorer(self) -> Score:
         """The score of a stage, more being better."""
         if self.score == "log_marginal_likelihood":
-            return Marginal()
+            return Marginal(self.stage_mass)
         half_log = math.log(max(self.n_rows, 1.0)) / 2
         penalty = {"bic": half_log, "aic": 1.0, "log_likelihood": 0.0}[self.score]
         return Penalised(penalty, self.smoothing)

@@ -39,18 +39,29 @@ class Score(Protocol):
 
 @dataclass(frozen=True)
 class Marginal:
-    """The log marginal likelihood."""
+    """The log marginal likelihood.
+
+    The prior of a stage is the sum of those of its situations, or, with ``stage_mass``, that
+    mass shared equally among its labels.
+    """
+
+    stage_mass: float | None = None
 
     def terms(self, counts: NDArray[Any], prior: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return counts and prior side by side."""
+        """Return counts and prior side by side; the counts alone if stages have one prior."""
+        if self.stage_mass is not None:
+            return np.asarray(counts, dtype=np.float64)
         return np.concatenate((counts, prior), axis=-1, dtype=np.float64)
 
     def value(self, terms: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the log marginal likelihood of each stage."""
+        if self.stage_mass is not None:
+            mass = np.float64(self.stage_mass)
+            rising = log_rising(mass / terms.shape[-1], terms).sum(axis=-1)
+            return np.asarray(rising - log_rising(mass, terms.sum(axis=-1)))
         counts, prior = np.split(terms, 2, axis=-1)
-        rising: NDArray[np.float64] = log_rising(prior, counts).sum(axis=-1)
-        total: NDArray[np.float64] = log_rising(prior.sum(axis=-1), counts.sum(axis=-1))
-        return rising - total
+        rising = log_rising(prior, counts).sum(axis=-1)
+        return np.asarray(rising - log_rising(prior.sum(axis=-1), counts.sum(axis=-1)))
 
 
 @dataclass(frozen=True)
@@ -98,7 +109,9 @@ def log_marginal_likelihood(
     return score
 
 
-def log_rising(prior: NDArray[np.float64], counts: NDArray[Any]) -> NDArray[np.float64]:
+def log_rising(
+    prior: NDArray[np.float64] | np.float64, counts: NDArray[Any]
+) -> NDArray[np.float64]:
     """Return ``log Gamma(a + n) - log Gamma(a)`` without loss of digits where ``a`` is large.
 
     Beyond ``a = 1000`` by Stirling's series, whose large terms are combined first: the
@@ -110,7 +123,8 @@ def log_rising(prior: NDArray[np.float64], counts: NDArray[Any]) -> NDArray[np.f
     large = np.asarray(prior > LARGE_PRIOR)
     result: NDArray[np.float64] = np.asarray(gammaln(prior + sizes) - gammaln(prior))
     if large.any():
-        a, n = np.asarray(prior)[large], sizes[large]
+        a, n, large = (np.broadcast_to(one, result.shape) for one in (prior, sizes, large))
+        a, n = a[large], n[large]
         b = a + n
         series = (1 / b - 1 / a) / 12 - ((1 / b) ** 3 - (1 / a) ** 3) / 360
         result[large] = ((a - 0.5) * np.log1p(n / a) - n) + n * np.log(b) + series

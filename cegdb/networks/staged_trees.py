@@ -101,7 +101,8 @@ def staged_tree(
                 hint=error.hint,
             ) from error
         tree = row(catalog, "tree", tree_id)
-        _make_priors(steps, network, tree, chosen_alpha(catalog, tree, alpha))
+        given = StageOptions(alpha=alpha, prior="mass")
+        _make_priors(steps, network, tree, chosen_alpha(catalog, tree, given))
         return set_stages(
             store,
             tree_id,

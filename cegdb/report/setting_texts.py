@@ -27,6 +27,10 @@ PRIORS: Final = {
         "prior divided equally among the paths to the leaves",
         "divided equally among the paths from the root to the leaves",
     ),
+    "stage": (
+        "prior anew in each stage",
+        "which starts anew in each stage and is divided equally among its labels",
+    ),
 }
 #: Weighting -> how a summary says it, and how the methods of a paper do.
 WEIGHTING: Final = {

@@ -142,11 +142,11 @@ def _staging(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
         for kind, sizes in kinds.items()
         if isinstance(sizes, dict)
     )
-    why = (
-        " (the largest number of levels of a variable)"
-        if details.get("alpha_is_default")
-        else ""
-    )
+    settings = row["settings"] if isinstance(row["settings"], dict) else {}
+    prior = settings.get("prior", "mass")
+    why = ""
+    if details.get("alpha_is_default") and prior != "stage":
+        why = " (the largest number of levels of a variable)"
     sizes_line = (
         f"staging {row['name']!r}: {counted(row['n_stages'], 'stage')}"
         f"{f' ({by_kind})' if by_kind else ''} in "
@@ -157,8 +157,6 @@ def _staging(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
         f"BIC {row['bic']:.2f}, {counted(row['df'], 'free parameter')}; "
         f"alpha = {row['alpha']:g}{why}"
     )
-    settings = row["settings"] if isinstance(row["settings"], dict) else {}
-    prior = settings.get("prior", "mass")
     if prior != "mass":
         scores_line += (
             f", {PRIORS[prior][0] if isinstance(prior, str) else 'some priors given'}"

@@ -102,11 +102,12 @@ def _estimate(store: Store, steps: Steps, staging_id: int) -> tuple[str, int]:
     tree_id = tree["tree_id"]
     read_relabelled(steps, staging_id)
     steps.run("situation_edge", tree_id=tree_id)
-    make_edge_priors(steps, tree_id, staging_id, prior_rule(settings), staging["alpha"])
+    rule = prior_rule(settings)
+    make_edge_priors(steps, tree_id, staging_id, rule, staging["alpha"])
     weighting.measure(steps, tree_id)
     steps.run("recorded_member", staging_id=staging_id)
     steps.view("situation_stage", "from temp.recorded_member")
-    steps.run("stage_answer")
+    steps.run("stage_answer", is_by_stage=rule == "stage")
     steps.run("stage_estimate")
     return str(staging["name"]), int(tree["survey_id"])
 
@@ -196,17 +197,24 @@ def _posterior_means(relearning: Relearning, replicate: Replicate) -> Floats:
     relearnt = relearning.learn(replicate)
     parts = [np.zeros(0)]
     for florets, stages in zip(relearning.florets, relearnt, strict=True):
-        parts.append(_floret_means(florets, stages, replicate.size[florets.edges]).ravel())
+        size = replicate.size[florets.edges]
+        means = _floret_means(florets, stages, size, relearning.stage_mass)
+        parts.append(means.ravel())
     return np.concatenate(parts)
 
 
-def _floret_means(florets: FloretGroup, relearnt: RelearntStages, size: Floats) -> Floats:
+def _floret_means(
+    florets: FloretGroup, relearnt: RelearntStages, size: Floats, stage_mass: float | None
+) -> Floats:
     """Return the posterior mean of each situation's stage, NaN where no row reached it."""
     has_stage = relearnt.stage >= 0
     mean = np.full(size.shape, np.nan)
     _, member = np.unique(relearnt.stage[has_stage], return_inverse=True)
     mass = np.zeros((int(member.max(initial=-1)) + 1, size.shape[1]))
-    np.add.at(mass, member, (size + florets.prior)[has_stage])
+    if stage_mass is not None:
+        mass += stage_mass / size.shape[1]
+    prior = florets.prior if stage_mass is None else 0.0
+    np.add.at(mass, member, (size + prior)[has_stage])
     mean[has_stage] = (mass / mass.sum(axis=1, keepdims=True))[member]
     mean[~relearnt.is_reached] = np.nan
     return mean

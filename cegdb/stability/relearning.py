@@ -13,7 +13,7 @@ from cegdb.stability.replicates import Replicate, TreeRows, read_rows
 from cegdb.stages.effective_counts import Weighting, variable_ids
 from cegdb.stages.groups import GroupReader
 from cegdb.stages.learning import integer_counts, plan_of, read_hyperstages
-from cegdb.stages.priors import make_edge_priors
+from cegdb.stages.priors import make_edge_priors, stage_mass
 from cegdb.stages.recorded import prior_rule, recorded_groups, recorded_learning
 from cegdb.stages.relabel import read_relabelled
 from cegdb.stages.situations import find_florets
@@ -80,19 +80,21 @@ class Relearning:
 
     ``florets`` are those of each hyperstage, then of each frozen stage; ``learnt_ids`` the
     situations whose stages were learnt. With ``has_effective_counts`` weights or design
-    effects decide what a row counts; otherwise it counts 1.
+    effects decide what a row counts; otherwise it counts 1. ``stage_mass`` is the prior mass of
+    a stage where it does not depend on its situations.
     """
 
     rows: TreeRows
     florets: Sequence[FloretGroup]
     learnt_ids: Numbers
     learning: LearnOptions
+    stage_mass: float | None
     smoothing: float
     has_effective_counts: bool
 
     def plan(self, n_rows: float) -> clustering.Plan:
         """Return how stages of so many rows are learnt."""
-        return plan_of(self.learning, self.smoothing, n_rows)
+        return plan_of(self.learning, self.smoothing, n_rows, stage_mass=self.stage_mass)
 
     def replicates(self, kind: BootstrapKind, runs: int, seed: int) -> Iterator[Replicate]:
         """Return replicates; those of a seed do not depend on how many there are."""
@@ -165,7 +167,8 @@ def read_relearning(
     steps.run("recorded_member", staging_id=staging_id)
     steps.create("situation_group", "select vertex_id, hyperstage_id from temp.recorded_member")
     steps.run("recorded_frozen")
-    make_edge_priors(steps, tree_id, staging_id, prior_rule(settings), staging["alpha"])
+    rule = prior_rule(settings)
+    make_edge_priors(steps, tree_id, staging_id, rule, staging["alpha"])
     weighting = recorded_weighting(settings).for_tree(catalog, tree)
     weighting.measure(steps, tree_id)
     learning = recorded_learning(staging)
@@ -185,6 +188,7 @@ def read_relearning(
         florets=_florets(steps, hyperstages),
         learnt_ids=learnt["vertex_id"],
         learning=learning,
+        stage_mass=stage_mass(rule, staging["alpha"]),
         smoothing=settings.get("smoothing", 0.0),
         has_effective_counts=weighting.uses_weights or bool(weighting.effects),
     )

@@ -139,7 +139,11 @@ def alpha_path(
             return alpha_path(copy, tree_id, options, learning)
     rows: list[dict[str, object]] = []
     with store.writing() as (_, catalog):
-        default = chosen_alpha(catalog, row(catalog, "tree", tree_id), None)
+        default = chosen_alpha(
+            catalog,
+            row(catalog, "tree", tree_id),
+            dataclasses.replace(options, alpha=None),
+        )
         alphas = sorted({*_ALPHAS, default})
         with store.counting(len(alphas), "run") as progress:
             for alpha in alphas:

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from cegdb.clustering import Coarsening
 from cegdb.clustering.null_bootstrap import Budget
 from cegdb.errors import StagingError, agreeing, counted, is_one_of
-from cegdb.options import StartRule
+from cegdb.options import STAGE_ALPHA, StartRule
 from cegdb.sqlfiles import Steps
 from cegdb.stages.depends import add_dependence_stages
 from cegdb.stages.effective_counts import Weighting, variable_ids
@@ -24,7 +24,7 @@ from cegdb.stages.learning import (
     read_hyperstages,
     refuse_misfit,
 )
-from cegdb.stages.priors import make_priors, smallest_prior
+from cegdb.stages.priors import make_priors, smallest_prior, stage_mass
 from cegdb.stages.relabel import find_rules, read_rules, relabel_edges
 from cegdb.stages.scores import credible_intervals, scores
 from cegdb.stages.situations import find_florets
@@ -99,7 +99,7 @@ def build(store: Store, tree_id: int, request: StagingRequest) -> int:
         tree = row(catalog, "tree", tree_id)
         refuse_stale("tree", tree)
         staging_id, name = _claimed(catalog, tree, request)
-        alpha = chosen_alpha(catalog, tree, options.alpha)
+        alpha = chosen_alpha(catalog, tree, options)
         # A staging made again may name paths that are gone: they are skipped, and noted here.
         skipped: list[str] | None = None if former is None else []
         reader = GroupReader(steps, con, tree_id, skipped, request.limits.max_recorded)
@@ -119,13 +119,14 @@ def build(store: Store, tree_id: int, request: StagingRequest) -> int:
         ((n_rows,),) = steps.fetch("root_size")
 
         # Stages: kept, learnt, or only those given.
-        outcome = _make_stages(store, steps, catalog, tree, request, n_rows)
+        mass = stage_mass(groups["prior"], alpha)
+        outcome = _make_stages(store, steps, catalog, tree, request, n_rows, mass)
 
         # Tables and scores.
         n_hyperstages = steps.run(
             "staging_hyperstage", staging_id=staging_id, survey_id=tree["survey_id"]
         )
-        estimates = write_stages(steps, staging_id, tree_id)
+        estimates = write_stages(steps, staging_id, tree_id, is_by_stage=mass is not None)
         if outcome.n_merges:
             steps.run("staging_merge", staging_id=staging_id)
         scored = scores(estimates, n_rows, float(options.smoothing))
@@ -197,10 +198,17 @@ def recorded_settings(staging: Mapping[str, Any]) -> dict[str, Any]:
     return {key: settings.get(key) for key in given} | depends
 
 
-def chosen_alpha(catalog: sa.Connection, tree: Mapping[str, Any], alpha: float | None) -> float:
-    """Return alpha; left out, the largest number of value levels of a variable."""
-    if alpha is not None:
-        return float(alpha)
+def chosen_alpha(
+    catalog: sa.Connection, tree: Mapping[str, Any], options: StageOptions
+) -> float:
+    """Return alpha; left out, the largest number of value levels of a variable.
+
+    Where each stage has the same prior, that of a stage: `STAGE_ALPHA`.
+    """
+    if options.alpha is not None:
+        return float(options.alpha)
+    if stage_mass(options.prior, STAGE_ALPHA) is not None:
+        return STAGE_ALPHA
     query = (
         sa.select(sa.func.count())
         .select_from(
@@ -279,12 +287,13 @@ def _make_stages(
     tree: Mapping[str, Any],
     request: StagingRequest,
     n_rows: float,
+    mass: float | None,
 ) -> _Outcome:
     """Make ``situation_stage`` and ``given_name``: the stage of each situation, and names."""
     is_apart = request.options.single_edges == "apart"
     outcome = _Outcome()
     if request.learning is not None and not request.keeps_stages:
-        outcome = _learn(store, steps, catalog, tree, request, n_rows)
+        outcome = _learn(store, steps, catalog, tree, request, n_rows, mass)
     else:
         steps.empty("learnt_stage", "vertex_id bigint, stage_id bigint")
         if request.keeps_stages:
@@ -304,6 +313,7 @@ def _learn(
     tree: Mapping[str, Any],
     request: StagingRequest,
     n_rows: float,
+    mass: float | None,
 ) -> _Outcome:
     """Make ``learnt_stage`` and ``learnt_merge``."""
     learning, limits = request.learning, request.limits
@@ -315,7 +325,13 @@ def _learn(
             f"{counted(n_both, 'situation')} named in both frozen and initial",
             hint="a frozen stage is not learnt: leave it out of initial",
         )
-    plan = plan_of(learning, request.options.smoothing, n_rows, limits.coarsening)
+    plan = plan_of(
+        learning,
+        request.options.smoothing,
+        n_rows,
+        stage_mass=mass,
+        coarsening=limits.coarsening,
+    )
     ids = list(variable_ids(catalog, tree).values()) if plan.method == "csbhc" else None
     starts_joined = is_one_of(learning.initial, ("indep",))
     hyperstages = read_hyperstages(steps, starts_joined=starts_joined, variable_ids=ids)
@@ -326,13 +342,16 @@ def _learn(
     return _Outcome(n_merges=n_merges, learning_summary=summary)
 
 
-def write_stages(steps: Steps, staging_id: int, tree_id: int) -> Arrays:
-    """Write the tables of the stages in ``situation_stage``; return ``stage_estimate``."""
+def write_stages(steps: Steps, staging_id: int, tree_id: int, *, is_by_stage: bool) -> Arrays:
+    """Write the tables of the stages in ``situation_stage``; return ``stage_estimate``.
+
+    With ``is_by_stage`` each stage has the prior of one of its situations, not their sum.
+    """
     steps.run("staging_label", staging_id=staging_id)
     steps.run("staging_member", staging_id=staging_id)
     steps.run("stage_name")
     steps.run("staging_stage", staging_id=staging_id, tree_id=tree_id, palette=PALETTE)
-    steps.run("stage_answer")
+    steps.run("stage_answer", is_by_stage=is_by_stage)
     steps.run("stage_estimate")
     estimates = steps.arrays("select * from temp.stage_estimate order by row_index")
     low, high = credible_intervals(estimates)

@@ -33,6 +33,8 @@ def plan_of(
     learning: LearnOptions,
     smoothing: float,
     n_rows: float,
+    *,
+    stage_mass: float | None = None,
     coarsening: Coarsening | None = None,
 ) -> Plan:
     """Return how stages of a tree of that many rows are learnt, with every default."""
@@ -47,6 +49,7 @@ def plan_of(
         threshold=float(learning.threshold or _THRESHOLD),
         n_stages=None if learning.n_stages is None else int(learning.n_stages),
         seed=int(learning.seed),
+        stage_mass=stage_mass,
         coarsening=coarsening or Coarsening(),
     )
 

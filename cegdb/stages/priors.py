@@ -32,7 +32,7 @@ SMALL_PRIOR: Final = 0.01
 """Of a prior: with smaller entries, stages of later questions may merge too easily."""
 
 _FORMS: Final = (
-    "give 'mass', 'floret' or 'path'; a mapping from the path of a situation to its "
+    "give 'mass', 'floret', 'path' or 'stage'; a mapping from the path of a situation to its "
     "prior (one number for every label, a list in level order, or label -> number); or a "
     "frame, file or SELECT with the columns vertex_id, label and prior"
 )
@@ -84,6 +84,11 @@ def make_edge_priors(
     else:
         steps.empty("leaf_count", "vertex_id bigint, n_leaves bigint")
     steps.run("edge_prior", tree_id=tree_id, staging_id=staging_id, alpha=alpha, rule=rule)
+
+
+def stage_mass(rule: object, alpha: float) -> float | None:
+    """Return the prior mass of every stage, None where it depends on its situations."""
+    return alpha if is_one_of(rule, ("stage",)) else None
 
 
 def has_priors(steps: Steps, staging_id: int) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import replace
 from fractions import Fraction
 from math import fsum, lgamma, log
@@ -88,6 +88,18 @@ def priors(tree: dict[int, Situation], rule: str, alpha: float) -> dict[int, flo
                 "path": alpha * leaves(child) / leaves(0),
             }[rule]
     return prior
+
+
+def stage_priors(
+    tree: dict[int, Situation], stage: dict[int, int], alpha: float
+) -> dict[int, float]:
+    """Return the prior of each edge, by its child, where each stage has the mass alpha."""
+    size = Counter(stage.values())
+    return {
+        child: alpha / len(one.children) / size[stage[vertex]]
+        for vertex, one in tree.items()
+        for child in one.children
+    }
 
 
 def shortest(tree: dict[int, Situation], vertex: int) -> int:
@@ -183,7 +195,7 @@ def samples(draw: Callable[..., Any]) -> tuple[list[tuple[Any, int]], list[str]]
 @given(
     samples(),
     st.sampled_from(METHODS),
-    st.sampled_from(["mass", "floret", "path"]),
+    st.sampled_from(["mass", "floret", "path", "stage"]),
     st.sampled_from(["variable", "labels", "height", "paper"]),
     st.sampled_from(["together", "apart"]),
     st.sampled_from([0.0, 1.0, 0.3]),
@@ -243,7 +255,8 @@ def test_any_settings_give_the_tables_that_plain_python_gives(
     assert blocks({v: stage[v] for v in singles}) == expected
 
     # Priors and scores.
-    prior_of = priors(found, prior, 3.0)
+    by_stage = prior == "stage"
+    prior_of = stage_priors(found, stage, 3.0) if by_stage else priors(found, prior, 3.0)
     florets = pooled(found, prior_of, stage)
     edges = staged.stage_edges
     for row in edges.itertuples():
@@ -278,7 +291,12 @@ def test_any_settings_give_the_tables_that_plain_python_gives(
                     tuple(prior_of[one.children[i]] for i in at),
                 )
         learnt = {vertex: vertex for block in contents.values() for vertex in block}
-        for kept, absorbed, _ in clustering_oracle.agglomerate(*contents.values()):
+        score = (
+            clustering_oracle.one_prior(3.0)
+            if by_stage
+            else clustering_oracle.log_marginal_likelihood
+        )
+        for kept, absorbed, _ in clustering_oracle.agglomerate(*contents.values(), score=score):
             learnt = {v: kept if name == absorbed else name for v, name in learnt.items()}
         assert blocks({v: stage[v] for v in learnt}) == blocks(learnt)
     database.drop("ceg", "g")
@@ -383,6 +401,44 @@ def test_bad_priors_are_refused_and_nothing_is_left(
         tree.learn_stages(prior=prior)
     assert len(db.stagings) == 0
     assert db.sql("select count(*) as n from cegdb.prior_entry")["n"].item() == 0
+
+
+def regions() -> pd.DataFrame:
+    """Return 40 regions of 15 people, of whom the same tenth are ill everywhere."""
+    ill = np.random.default_rng(1).random(600) < 0.1
+    return pd.DataFrame({"region": np.arange(600) % 40, "ill": np.where(ill, "yes", "no")})
+
+
+def test_the_prior_of_a_stage_does_not_depend_on_its_situations(
+    db: Database, sound: Callable[[Database], None]
+) -> None:
+    frame = regions()
+    n_ill = int((frame["ill"] == "yes").sum())
+    tree = db.ingest(frame, "r").event_tree("r", sampling_zeros="floret")
+    one = tree.learn_stages("one", initial="indep", prior="stage")
+    assert (one.settings["alpha"], one.settings["prior"]) == (1, "stage")
+    ill = one.stage_edges.query("variable == 'ill'").set_index("label").loc["yes"]
+    assert (ill["prior"], ill["probability"]) == (0.5, (n_ill + 0.5) / 601)
+    assert "alpha = 1, prior anew in each stage" in one.summary
+    assert "alpha = 1 (the default), which starts anew" in one.to_ceg().report.text("paper")
+
+    # Joining and splitting by hand, more rows, and making it again keep it so.
+    apart = tree.learn_stages("apart", prior="stage", alpha=0.6, method="bhc")
+    names = apart.stages.query("variable == 'ill'")["stage"]
+    joined = apart.join(*names, name="joined")
+    joined.split(str(joined.florets["stage"].iloc[-1]), name="split")
+    db.surveys["r"].append(regions())
+    db.rebuild()
+    sound(db)
+    for name, n_stages in (("apart", len(names) + 1), ("joined", 2), ("split", 41)):
+        staged = db.stagings[name]
+        priors = staged.stage_edges.groupby("stage_id")["prior"].sum()
+        assert priors.tolist() == pytest.approx([0.6] * n_stages)
+        ceg = staged.to_ceg(replace=True)
+        where = ceg.positions.set_index("position_id")["stage"]
+        edges = ceg.edges.assign(stage=ceg.edges["source_id"].map(where))
+        assert edges.groupby("stage")["prior"].sum().tolist() == pytest.approx([0.6] * n_stages)
+    sound(db)
 
 
 def test_a_tiny_prior_entry_is_warned_of(tree: EventTree) -> None:

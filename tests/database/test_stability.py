@@ -78,6 +78,7 @@ def tables(staged: StagedTree, view: str) -> pd.DataFrame:
 
 SETTINGS: list[dict[str, Any]] = [
     {"alpha": 3},
+    {"prior": "stage", "alpha": 1.5},
     {"method": "auto", "structure_prior": "size"},
     {"method": "bhc"},
     {"method": "fbhc", "score": "aic"},

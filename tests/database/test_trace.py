@@ -160,6 +160,7 @@ def test_any_tree_of_a_weighted_survey_is_made_again(
         {"weighting": "none", "deff": {"risk": 1.5}},
         {"weighting": "global", "prior": "floret", "hyperstages": "labels"},
         {"weighting": "total", "prior": "path", "hyperstages": "paper"},
+        {"prior": "stage", "alpha": 2.5},
         {"prior": {("1", "yes"): {"high": 1.5, "low": 0.1}}, "alpha": 7},
         {"relabel": {("risk", "high"): "new", (("1",), "no"): "other"}},
         {"hyperstages": [[("1",), ("2",)]], "single_edges": "apart"},

@@ -15,6 +15,8 @@ PLANS = [
     Plan("exact", score="bic", n_rows=100, structure_prior="size"),
     Plan("exact", score="aic", smoothing=0.5),
     Plan("exact", score="log_likelihood"),
+    Plan("exact", stage_mass=0.7),
+    Plan("exact", stage_mass=3.0, structure_prior="size"),
 ]
 
 
@@ -46,7 +48,9 @@ def random_hyperstage(seed: int, max_situations: int) -> Hyperstage:
 def every_staging(situations: Hyperstage, plan: Plan):
     """Return every staging as blocks of row numbers, with its score."""
     n = len(situations.ids)
-    if plan.score == "log_marginal_likelihood":
+    if plan.stage_mass is not None:
+        score = clustering_oracle.one_prior(plan.stage_mass)
+    elif plan.score == "log_marginal_likelihood":
         score = clustering_oracle.log_marginal_likelihood
     else:
         score = clustering_oracle.penalised(plan.scorer.penalty, plan.smoothing)

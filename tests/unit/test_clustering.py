@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from cegdb import clustering
 from cegdb.clustering import (
+    Marginal,
     Merge,
     Penalised,
     Plan,
@@ -186,6 +187,8 @@ def test_merges_of_empty_situations_are_those_of_the_naive_run():
 
 SCORES = {
     "marginal": (None, clustering_oracle.log_marginal_likelihood),
+    "one prior": (Marginal(0.8), clustering_oracle.one_prior(0.8)),
+    "large prior": (Marginal(2e4), clustering_oracle.one_prior(2e4)),
     "bic": (Penalised(2.3), clustering_oracle.penalised(2.3)),
     "aic, smoothed": (Penalised(1.0, 1.0), clustering_oracle.penalised(1.0, 1.0)),
 }
@@ -268,6 +271,8 @@ def test_learning_from_given_stages_merges_them_as_the_naive_run(method):
     [
         ("ahc", "log_marginal_likelihood", "flat"),
         ("ahc", "log_marginal_likelihood", "size"),
+        ("ahc", "one prior", "flat"),
+        ("ahc", "one prior", "size"),
         ("ahc", "bic", "flat"),
         ("ahc", "bic", "size"),
         ("bhc", "aic", "flat"),
@@ -275,7 +280,10 @@ def test_learning_from_given_stages_merges_them_as_the_naive_run(method):
 )
 def test_merging_many_replicates_at_once_leaves_as_many_stages(method, score, structure_prior):
     """Of counts large enough to have no ties."""
-    plan = Plan(method=method, score=score, structure_prior=structure_prior, n_rows=5e3)
+    if score == "one prior":
+        plan = Plan(method=method, stage_mass=1.5, structure_prior=structure_prior)
+    else:
+        plan = Plan(method=method, score=score, structure_prior=structure_prior, n_rows=5e3)
     rng = np.random.default_rng(41)
     for n in (2, 3, 8, 25):
         k = int(rng.integers(2, 5))

@@ -183,7 +183,12 @@ def _defaults(rows: Sequence[tuple[Kind, Mapping[str, Any]]]) -> list[str]:
             if owner == kind and settings.get(name) == value
         ]
         if json_column(row, "summary").get("alpha_is_default"):
-            used.append(f"alpha = {row['alpha']:g}, the largest number of levels of a variable")
+            which = (
+                "of each stage"
+                if settings.get("prior") == "stage"
+                else "the largest number of levels of a variable"
+            )
+            used.append(f"alpha = {row['alpha']:g}, {which}")
     return used
 
 

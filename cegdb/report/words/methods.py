@@ -275,17 +275,17 @@ def stages_sentences(staging: Mapping[str, Any], min_n: int | None) -> list[str]
 def _prior(
     staging: Mapping[str, Any], settings: Mapping[str, Any], details: Mapping[str, Any]
 ) -> str:
-    why = (
-        " (the largest number of levels of a variable, the default)"
-        if details.get("alpha_is_default")
-        else ""
-    )
     prior = settings.get("prior", "mass")
     how = PRIORS[prior][1] if isinstance(prior, str) else "with some priors given"
+    if prior == "stage":
+        why, pooled = "the default", ""
+    else:
+        why = "the largest number of levels of a variable, the default"
+        pooled = "; the prior of a stage is the sum of those of its situations"
+    default = f" ({why})" if details.get("alpha_is_default") else ""
     return (
         "The probabilities of a stage have a Dirichlet prior of equivalent sample size alpha = "
-        f"{staging['alpha']:g}{why}, {how}; the prior of a stage is the sum of those of its "
-        "situations."
+        f"{staging['alpha']:g}{default}, {how}{pooled}."
     )
 
 

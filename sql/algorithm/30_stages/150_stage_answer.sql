@@ -1,11 +1,13 @@
 -- step:    stage_answer
 -- mode:    create
 -- purpose: Prior mass, count, weight and size (the count, or the effective count with weights
---          or a design effect) of each label of each stage. Priors are added in sorted order,
---          equal ones as one product, so that neither row order nor threads change the sum.
+--          or a design effect) of each label of each stage. The prior of a stage is the sum of
+--          those of its situations, or, by stage, that of any of them. Priors are added in
+--          sorted order, equal ones as one product, so that neither row order nor threads
+--          change the sum.
 -- reads:   situation_stage, edge_prior, situation_edge, edge_size
 -- writes:  stage_answer(stage_id, label_id, prior, n, weight, size)
--- params:  none
+-- params:  is_by_stage BOOLEAN, whether each stage has one prior, of however many situations
 -- source:  docs/theory.md, section 6 (Scores and clustering)
 with shared as (
     select
@@ -26,7 +28,9 @@ with shared as (
 select
     stage_id,
     label_id,
-    list_sum(list_sort(list(n_members * prior))) as prior,
+    if(
+        $is_by_stage, max(prior), list_sum(list_sort(list(n_members * prior)))
+    ) as prior,
     cast(sum(n) as bigint) as n,
     sum(weight) as weight,
     cast(coalesce(sum(size), sum(n)) as decimal(38, 12)) as size

@@ -2,8 +2,10 @@
 -- mode:    append cegdb.ceg_edge
 -- purpose: The edges of the CEG, with their prior, the probability of the stage, and the tree's
 --          own labels behind each label. A position that is a whole stage takes its count,
---          weight and prior from the stage.
--- reads:   position_edge, position_share, position_prior, stage_edge, level, raw_label
+--          weight and prior from the stage. Where stages have a prior of their own, a position
+--          has the part of its situations.
+-- reads:   position_edge, position_share, position_prior, position_floret, stage, stage_edge,
+--          level, raw_label
 -- writes:  ceg_edge(ceg_id, source_id, target_id, label_id, raw_labels, n, weight, prior,
 --          probability)
 -- params:  ceg_id INTEGER, the CEG
@@ -17,12 +19,18 @@ select
     coalesce(r.labels, [l.label]) as raw_labels,
     if(e.is_whole_stage, g.n, e.n) as n,
     if(e.is_whole_stage, g.weight, e.weight) as weight,
-    if(e.is_whole_stage, g.prior, coalesce(a.prior, s.share)) as prior,
+    if(
+        e.is_whole_stage,
+        g.prior,
+        coalesce(a.prior, s.share, g.prior * f.n_situations / t.n_situations)
+    ) as prior,
     g.probability
 from temp.position_edge as e
 inner join cegdb.level as l on e.level_id = l.level_id
 inner join cegdb.stage_edge as g
     on g.staging_id = $staging_id and e.stage_id = g.stage_id and e.label_id = g.label_id
+inner join cegdb.stage as t on t.staging_id = $staging_id and e.stage_id = t.stage_id
+inner join temp.position_floret as f on e.source_id = f.position_id
 left join temp.position_share as s on e.source_id = s.position_id
 left join temp.position_prior as a
     on e.source_id = a.position_id and e.label_id = a.label_id
