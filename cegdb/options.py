@@ -65,6 +65,7 @@ Method: TypeAlias = Literal[
 ]
 ScoreName: TypeAlias = Literal["log_marginal_likelihood", "bic", "aic", "log_likelihood"]
 StructurePrior: TypeAlias = Literal["flat", "size"]
+Criterion: TypeAlias = Literal["test", "score"]
 StartRule: TypeAlias = Literal["full", "indep"]
 JoinDistance: TypeAlias = Literal[
     "kullback", "totvar", "hellinger", "manhattan", "euclidean", "reny", "bhatt", "chandarw"
@@ -105,6 +106,7 @@ DISTANCES: Final[Mapping[str, tuple[str, ...]]] = {
 _MOST_RUNS: Final = 10_000_000
 _MOST_DRAWS: Final = 1_000_000
 _STRUCTURE_PRIOR_METHODS: Final = ("ahc", "auto", "hc", "exact")
+_CRITERION_METHODS: Final = ("ahc", "auto")
 _NO_FILE_ENCODINGS: Final = (
     "idna",
     "punycode",
@@ -705,6 +707,19 @@ class LearnOptions:
         is every staging with the same number).""",
         choices=get_args(StructurePrior),
     )
+    criterion: Criterion | None = _setting(
+        None,
+        """What decides how many stages ahc and auto keep: "score" (the score alone, as in the
+        literature) or "test" (as few as possible: situations merged into one stage are kept
+        apart only where a test of homogeneity tells them apart). Default: score.""",
+        choices=get_args(Criterion),
+    )
+    significance: float | None = _setting(
+        None,
+        """Level of the tests of `criterion` "test": how often situations of a hyperstage that
+        are all alike become several stages. Default: 0.05.""",
+        type=float,
+    )
     initial: Start | None = _setting(
         None,
         """Where learning starts: "full" (each situation is its own stage), "indep" (one stage
@@ -772,6 +787,27 @@ class LearnOptions:
                 hint=f"use method {joined(_STRUCTURE_PRIOR_METHODS, 'or')}, or "
                 "structure_prior='flat'",
             )
+        if self.criterion is not None:
+            check_choice("criterion", self.criterion, get_args(Criterion), StagingError)
+        if self.settled_criterion == "test":
+            self._only_for("criterion", *_CRITERION_METHODS, value="'test'")
+            if self.structure_prior != "flat":
+                raise StagingError(
+                    "criterion 'test' has no structure prior",
+                    hint="tests decide how many stages there are; leave structure_prior out, "
+                    "or give criterion='score'",
+                )
+        if self.significance is not None:
+            if self.settled_criterion != "test":
+                raise StagingError(
+                    f"criterion {self.settled_criterion!r} has no significance",
+                    hint="give criterion='test', or leave significance out",
+                )
+            if not is_number(self.significance) or not 0 < self.significance < 1:
+                raise StagingError(
+                    "significance must be a number above 0 and below 1, not "
+                    f"{self.significance!r}"
+                )
         if self.threshold is not None:
             self._only_for("threshold", "bj")
             if not is_number(self.threshold) or not self.threshold > 0:
@@ -788,12 +824,17 @@ class LearnOptions:
                     f"n_stages must be a whole number of 1 or more, not {self.n_stages!r}"
                 )
 
-    def _only_for(self, setting: str, *methods: str) -> None:
+    def _only_for(self, setting: str, *methods: str, value: str = "") -> None:
         if self.method not in methods:
             raise StagingError(
-                f"method {self.method!r} has no {setting}",
+                f"method {self.method!r} has no {f'{setting} {value}'.strip()}",
                 hint=f"{setting} is for method {' and '.join(map(repr, methods))}",
             )
+
+    @property
+    def settled_criterion(self) -> Criterion:
+        """What decides how many stages there are, the method's own if none was given."""
+        return self.criterion or "score"
 
     @property
     def settled_score(self) -> ScoreName:
@@ -809,6 +850,8 @@ class AlphaPathSettings(_SettingsButAlpha, total=False):
     method: Method
     score: ScoreName | None
     structure_prior: StructurePrior
+    criterion: Criterion | None
+    significance: float | None
     initial: Start | StagedTree | None
     frozen: Grouping | StagedTree | None
     distance: str | None

@@ -12,6 +12,7 @@ from cegdb.clustering.all_stagings import best_staging, interchangeable, log_tot
 from cegdb.clustering.backward import bj, csbhc, fbhc
 from cegdb.clustering.greedy import MIN_LOG_BAYES_FACTOR, TIE_TOLERANCE, Merge, agglomerate
 from cegdb.clustering.hill_climbing import climb
+from cegdb.clustering.homogeneity import p_value
 from cegdb.clustering.hyperstage import Hyperstage, name_stages
 from cegdb.clustering.scoring import Marginal, Penalised, Score
 from cegdb.clustering.segmentation import optimum
@@ -47,7 +48,9 @@ class Plan:
 
     ``n_rows`` is the N of BIC, ``n_stages`` the number in each hyperstage (None: the one
     with the best score), ``stage_mass`` the prior mass of each stage where this does not depend
-    on its situations.
+    on its situations. With a ``significance`` greedy merging goes on to one stage, which is
+    split again where tests at that level tell its situations apart; ``simulates`` says whether
+    the tests may simulate small tables.
     """
 
     method: Method = "ahc"
@@ -60,6 +63,8 @@ class Plan:
     n_stages: int | None = None
     seed: int = 1
     stage_mass: float | None = None
+    significance: float | None = None
+    simulates: bool = True
     coarsening: Coarsening = field(default_factory=Coarsening)
 
     @property
@@ -193,9 +198,10 @@ def total_score(hyperstage: Hyperstage, stage: NDArray[np.int64], score: Score) 
 
 
 def _merge(hyperstage: Hyperstage, plan: Plan) -> LearntStages:
-    """Merge greedily; with a structure prior to the end, then keep the best staging passed."""
+    """Merge greedily; to the end with tests or a structure prior, which then choose."""
     start = hyperstage.pooled()
-    is_bhc, is_flat = plan.method == "bhc", plan.structure_prior == "flat"
+    is_bhc = plan.method == "bhc"
+    is_flat = plan.structure_prior == "flat" and plan.significance is None
     least = -TIE_TOLERANCE if is_bhc else MIN_LOG_BAYES_FACTOR
     merges = agglomerate(
         start.counts,
@@ -207,7 +213,9 @@ def _merge(hyperstage: Hyperstage, plan: Plan) -> LearntStages:
         least=least if is_flat else -math.inf,
         last_wins=is_bhc,
     )
-    if not is_flat:
+    if plan.significance is not None:
+        merges = _untold_merges(merges, start, plan.significance, simulates=plan.simulates)
+    elif not is_flat:
         merges = merges[: _best_length(merges, len(start.ids), plan)]
     final = {int(stage): int(stage) for stage in start.ids}
     for merge in reversed(merges):
@@ -226,6 +234,47 @@ def _best_length(merges: Sequence[Merge], n_stages: int, plan: Plan) -> int:
         if score > best + MIN_LOG_BAYES_FACTOR:
             best, length = score, n_merges
     return length
+
+
+def _untold_merges(
+    merges: Sequence[Merge], start: Hyperstage, significance: float, *, simulates: bool
+) -> list[Merge]:
+    """Return the merges within stages whose situations no test tells apart.
+
+    From one stage down, that with the smallest p-value is split as it was merged, as long as
+    the p-value is significant for the number of stages there are (Bonferroni).
+    """
+    n = len(start.ids)
+    node = {int(stage): row for row, stage in enumerate(start.ids)}
+    children: list[tuple[int, int]] = []
+    n_members = [1] * n
+    for merge in merges:
+        pair = node[merge.kept_id], node.pop(merge.absorbed_id)
+        node[merge.kept_id] = len(n_members)
+        n_members.append(n_members[pair[0]] + n_members[pair[1]])
+        children.append(pair)
+    # The situations in an order in which those of every stage follow each other.
+    first = [0] * len(n_members)
+    for index in reversed(range(len(children))):
+        one, other = children[index]
+        first[one] = first[n + index]
+        first[other] = first[one] + n_members[one]
+    sizes = start.sizes[np.argsort(first[:n])]
+
+    def p_of(stage: int, n_stages: int) -> float:
+        level = significance / n_stages if simulates else 0.0
+        return p_value(sizes[first[stage] : first[stage] + n_members[stage]], level)
+
+    (root,) = node.values()
+    p, split = {root: p_of(root, 1)}, set()
+    while True:
+        stage = min(p, key=lambda stage: (p[stage], stage))
+        if p[stage] * len(p) > significance or stage < n:
+            break
+        split.add(stage)
+        del p[stage]
+        p.update({child: p_of(child, len(p) + 2) for child in children[stage - n]})
+    return [merge for index, merge in enumerate(merges, n) if index not in split]
 
 
 def _n_distinct_stages(hyperstage: Hyperstage) -> int:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from cegdb.clustering.all_stagings import MAX_SITUATIONS
 from cegdb.clustering.greedy import MIN_LOG_BAYES_FACTOR, TIE_TOLERANCE
+from cegdb.clustering.homogeneity import p_value
 from cegdb.clustering.methods import Plan, learn, programme_size
 from cegdb.clustering.structure_prior import structure_prior
 from cegdb.options import GREEDY_METHODS
@@ -99,6 +100,8 @@ def expected_spurious_stages(
         n = np.minimum(most, max_situations).astype(np.float64)
         cost = _merging_cost(n, labels) if is_greedy else _run_cost(n, plan.method)
         cost = np.where(looks_at_all, _SET_COST * 2.0**n, cost)
+        if plan.significance is not None:  # few runs go on to learn
+            cost = cost * plan.significance
         total = budget.merging_cost if is_greedy else budget.microseconds
         return total / max(float(cost.sum()), 1.0)
 
@@ -125,7 +128,9 @@ def expected_spurious_stages(
         totals = np.rint(start.sizes.sum(axis=1)).astype(np.int64)[sample]
         share = start.counts.sum(axis=0) / start.counts.sum()
         runs = random.multinomial(totals, share, size=(n_runs, len(sample)))
-        if is_greedy:
+        if plan.significance is not None:
+            n_stages = np.array([_count_tested(start, sample, run, plan) for run in runs])
+        elif is_greedy:
             n_stages = count_merged(runs, start.prior[sample], plan)
         else:
             n_stages = np.array([_count_learnt(start, sample, run, plan) for run in runs])
@@ -133,6 +138,15 @@ def expected_spurious_stages(
         expected[index] = n_spurious.mean()
         variance += float(n_spurious.var(ddof=1)) / n_runs
     return NullBootstrap(expected, float(np.sqrt(variance)), n_runs, n_sampled)
+
+
+def _count_tested(
+    start: Hyperstage, sample: NDArray[np.int64], counts: NDArray[np.int64], plan: Plan
+) -> int:
+    """Return how many stages are learnt; most often no test tells the situations apart."""
+    is_one = p_value(counts.astype(np.float64)) > (plan.significance or 0.0)
+    plan = replace(plan, simulates=False)
+    return 1 if is_one else _count_learnt(start, sample, counts, plan)
 
 
 def _merging_cost(n: NDArray[np.float64], labels: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -15,11 +15,11 @@ from cegdb.options import PictureOptions
 from cegdb.pictures.plot_data import END, REST
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from cegdb.graphs.networkx_graphs import Graph
     from cegdb.options import EdgeInfo
-    from cegdb.pictures.merge_data import Dendrogram, Merges
+    from cegdb.pictures.merge_data import Dendrogram, MergeCriterion, Merges
     from cegdb.pictures.plot_data import Block, Flow, OmittedSituations, Overlap, Stages
 
 _KINDS: Final = {
@@ -43,7 +43,11 @@ _COLOURS: Final = (
     "Stages of several situations are coloured; those of a single situation are white"
 )
 _READABLE: Final = 4.5  # points
-_BEST_SCORE: Final = "where the score, with the prior on the number of stages, is best"
+_CUTS: Final[Mapping[MergeCriterion, str]] = {
+    "score": "where no further merge improves the score",
+    "size": "where the score, with the prior on the number of stages, is best",
+    "test": "beyond which tests tell the situations of a stage apart",
+}
 
 
 def join_sentences(*parts: str) -> str:
@@ -397,12 +401,12 @@ def difference_caption(
 
 def merges_caption(merges: Merges, *, is_named: bool, every: int) -> str:
     """Return the caption of the gains of merges."""
-    where = "where no further merge improves the score" if merges.is_flat else _BEST_SCORE
     named = ", named above the dot" if is_named else ""
     return join_sentences(
         "The gain of each merge of stages in the order made (above; "
         f"{GAINS[merges.score]}, natural logarithm) and the sum of gains (below)",
-        f"The dashed line is the cut, after {counted(len(merges.made), 'merge')}, {where}",
+        f"The dashed line is the cut, after {counted(len(merges.made), 'merge')}, "
+        f"{_CUTS[merges.criterion]}",
         further_note(merges),
         f"Each dot has the colour of the stage that the merge is part of{named}"
         if merges.made
@@ -419,9 +423,9 @@ def dendrogram_caption(dendrogram: Dendrogram) -> str:
     cut = (
         "The dashed line is the cut at 0: merges to its left were made, and the branches that "
         "cross it are the stages, named there"
-        if merges.is_flat
+        if merges.criterion == "score"
         else "The dashed line is 0; merges were made up to the stages that are named, "
-        f"{_BEST_SCORE}"
+        f"{_CUTS[merges.criterion]}"
     )
     return join_sentences(
         "Situations and the stages they were merged into, by variable. Two branches meet at "

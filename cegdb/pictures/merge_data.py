@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -20,15 +20,20 @@ from cegdb.sqlfiles import Steps
 from cegdb.store.catalog import row
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from cegdb.pictures.merge_trees import MergeNode
     from cegdb.store import Store
+
+MergeCriterion: TypeAlias = Literal["score", "size", "test"]
 
 
 class Merges(NamedTuple):
     """The merges of a staging, those that would follow, and the learnt stages they led to.
 
     ``hyperstage`` is that of each stage, ``variable`` that of each hyperstage, None if it has
-    several. ``n_hidden`` merges are left out since small counts could be calculated from them.
+    several; ``criterion`` decided how many merges were made. ``n_hidden`` merges are left out
+    since small counts could be calculated from them.
     """
 
     made: list[Merge]
@@ -39,7 +44,7 @@ class Merges(NamedTuple):
     variable: dict[int, str | None]
     n_hidden: int
     score: str
-    is_flat: bool
+    criterion: MergeCriterion
 
 
 class Leaf(NamedTuple):
@@ -100,8 +105,15 @@ def read_merges(
         {int(one[6]): one[7] for one in rows},
         len(merged) - len(made),
         str(settings.get("score")),
-        settings.get("structure_prior", "flat") == "flat",
+        _criterion(settings),
     )
+
+
+def _criterion(settings: Mapping[str, Any]) -> MergeCriterion:
+    """Return what decided how many merges were made."""
+    if "significance" in settings:
+        return "test"
+    return "score" if settings.get("structure_prior", "flat") == "flat" else "size"
 
 
 def read_dendrogram(

@@ -60,8 +60,7 @@ WEIGHTING: Final = {
 #: Method of learning -> how the methods of a paper say it.
 METHODS: Final = {
     "ahc": "agglomerative hierarchical clustering (AHC; Freeman and Smith, 2011), which "
-    "repeatedly merges the two stages whose merger improves the {score} most, until no merger "
-    "improves it",
+    "repeatedly merges the two stages whose merger improves the {score} most{until}",
     "auto": "agglomerative hierarchical clustering (AHC; Freeman and Smith, 2011), scored by "
     "the {score}; where there are very many situations, nearly equal ones were merged "
     "beforehand",
@@ -77,6 +76,12 @@ METHODS: Final = {
     "2022)",
     "kmeans": "k-means clustering of the situations' probabilities (as in Carli et al., 2022)",
 }
+#: What follows for methods of which tests decided how many stages there are.
+TESTED: Final = (
+    "; of the stages merged in this order, the fewest were kept in which no test of "
+    "homogeneity at the {level:g} % level (Pearson's statistic and the count furthest out, "
+    "with Bonferroni's correction) told the situations apart"
+)
 #: Hyperstages -> which situations could share a stage, as the methods of a paper say it.
 HYPERSTAGES: Final = {
     "variable": "of the same variable with the same possible answers",

@@ -204,7 +204,9 @@ def _learning(
         if "log_probability" in details:
             best += f"; its posterior probability is {_probability(details['log_probability'])}"
         return [best]
-    if method in GREEDY_METHODS and not n_merges:
+    if "significance" in settings:
+        lines = [f"  {_tested(settings, score, n_merges)}"]
+    elif method in GREEDY_METHODS and not n_merges:
         lines = [f"  no merge improves the {score}{prior}"]
     elif method in GREEDY_METHODS:
         ended = (
@@ -233,6 +235,17 @@ def _learning(
         else:
             lines.append("  not approximated: no hyperstage was large enough")
     return lines
+
+
+def _tested(settings: Mapping[str, Any], score: str, n_merges: int) -> str:
+    """Return how far merging went where tests decided."""
+    level = f"at the {100 * settings['significance']:g} % level"
+    if not n_merges:
+        return f"no merges: {level}, tests tell all situations apart"
+    return (
+        f"{counted(n_merges, 'merge')} by {score}; {level}, no test tells the situations of a "
+        "stage apart"
+    )
 
 
 def _probability(logarithm: float) -> str:

@@ -11,7 +11,7 @@ from cegdb import clustering
 from cegdb.clustering import MAX_SITUATIONS, Coarsening, Hyperstage, Plan
 from cegdb.clustering.null_bootstrap import expected_spurious_stages
 from cegdb.errors import StagingError
-from cegdb.options import DISTANCES
+from cegdb.options import DISTANCES, GREEDY_METHODS
 from cegdb.stages.situations import describe_situation
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from cegdb.store.progress import Progress
 
 _THRESHOLD: Final = 0.1
+_SIGNIFICANCE: Final = 0.05
 _MAX_BASES: Final = 32
 
 
@@ -50,6 +51,11 @@ def plan_of(
         n_stages=None if learning.n_stages is None else int(learning.n_stages),
         seed=int(learning.seed),
         stage_mass=stage_mass,
+        significance=(
+            float(learning.significance or _SIGNIFICANCE)
+            if learning.settled_criterion == "test"
+            else None
+        ),
         coarsening=coarsening or Coarsening(),
     )
 
@@ -61,6 +67,10 @@ def learning_settings(learning: LearnOptions) -> dict[str, object]:
         "structure_prior": learning.structure_prior,
         "seed": plan.seed,
     }
+    if learning.method in GREEDY_METHODS:
+        settings["criterion"] = learning.settled_criterion
+    if plan.significance is not None:
+        settings["significance"] = plan.significance
     if learning.method != "bj":
         settings["score"] = plan.score
     if learning.method in DISTANCES:

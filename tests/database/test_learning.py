@@ -441,6 +441,21 @@ def test_the_prior_of_a_stage_does_not_depend_on_its_situations(
     sound(db)
 
 
+def test_situations_that_are_alike_are_one_stage(
+    db: Database, sound: Callable[[Database], None]
+) -> None:
+    tree = db.ingest(regions(), "r").event_tree("r", sampling_zeros="floret")
+    assert len(tree.learn_stages("by score", criterion="score").stages) > 2
+    tested = tree.learn_stages("tested", criterion="test", prior="stage")
+    assert len(tested.stages) == 2
+    assert (tested.settings["criterion"], tested.settings["significance"]) == ("test", 0.05)
+    said = "39 merges by log marginal likelihood; at the 5 % level, no test tells"
+    assert said in tested.summary
+    assert tested.spurious_stages < 0.2
+    assert "homogeneity at the 5 % level" in tested.to_ceg().report.text("paper")
+    sound(db)
+
+
 def test_a_tiny_prior_entry_is_warned_of(tree: EventTree) -> None:
     assert "smallest prior entry is 0.0083 (of 'C')" in tree.learn_stages(alpha=0.1).summary
     assert "smallest prior" not in tree.learn_stages(alpha=0.1, prior="floret").summary
@@ -608,6 +623,24 @@ def test_exact_says_that_it_is_the_optimum_and_no_method_is_better(db: Database)
         ({"score": "BIC"}, "unknown value 'BIC' for score"),
         ({"structure_prior": "crp"}, "unknown value 'crp' for structure_prior"),
         ({"structure_prior": "size", "method": "bhc"}, "has no structure prior"),
+        ({"criterion": "p"}, "unknown value 'p' for criterion"),
+        ({"criterion": "test", "method": "bhc"}, "method 'bhc' has no criterion 'test'"),
+        (
+            {"criterion": "test", "structure_prior": "size"},
+            "criterion 'test' has no structure prior",
+        ),
+        (
+            {"criterion": "score", "significance": 0.05},
+            "criterion 'score' has no significance",
+        ),
+        (
+            {"criterion": "test", "significance": 5},
+            "significance must be a number above 0 and below 1, not 5",
+        ),
+        (
+            {"criterion": "test", "significance": True},
+            "significance must be a number above 0 and below 1, not True",
+        ),
         ({"method": "exact", "initial": "indep"}, "'exact' takes no initial stages"),
         ({"method": "bj", "score": "bic"}, "'bj' has no score"),
         (
@@ -714,13 +747,18 @@ def test_every_setting_is_recorded_and_learns_the_same_again(
             {"method": "ahc", "structure_prior": "size", "prior": {("*", "*"): [0.5, 1, 2]}},
             {"method": "csbhc", "prior": "path", "hyperstages": "height"},
             {"method": "hc", "initial": "indep", "single_edges": "apart", "prior": "floret"},
+            {"criterion": "test", "significance": 0.2, "prior": "stage", "alpha": 2},
         ]
     ):
         tree.learn_stages(f"g{number}", **chosen)
     before = {name: db.stagings[name].settings for name in db.stagings.names()}
     stagings = db.sql("select staging, method, score, prior, smoothing from cegdb.stagings")
-    assert stagings["method"].tolist() == ["bj", "kmeans", "hclust", "ahc", "csbhc", "hc"]
-    assert stagings["prior"].tolist() == ["mass", "mass", "mass", "given", "path", "floret"]
+    assert stagings["method"].tolist() == [
+        "bj", "kmeans", "hclust", "ahc", "csbhc", "hc", "ahc",
+    ]  # fmt: skip
+    assert stagings["prior"].tolist() == [
+        "mass", "mass", "mass", "given", "path", "floret", "stage",
+    ]  # fmt: skip
     frame = db.sql("select * from cegdb.stage_edge order by all")
     db.surveys["s"].refresh(answers()[::-1])
     db.rebuild(stages="relearn")

@@ -151,6 +151,12 @@ def test_what_would_follow_is_the_bayes_factor_of_joining(chds: StagedTree) -> N
     assert f"the {len(expected)} merges that would follow" in caption
 
 
+def test_the_cut_of_merges_says_what_decided(chds: StagedTree) -> None:
+    staged = chds.tree.learn_stages("tested", criterion="test", replace=True)
+    for picture in (staged.plot.merges(), staged.plot.dendrogram()):
+        assert "beyond which tests tell the situations of a stage apart" in picture.caption
+
+
 @pytest.mark.slow
 def test_only_stages_merged_pair_by_pair_have_merges(chds: StagedTree) -> None:
     climbed = chds.tree.learn_stages("climbed", method="hc", score="bic", replace=True)

@@ -22,15 +22,20 @@ from cegdb.pictures.plots.stage_marks import fill_colour, stage_title
 from cegdb.pictures.style import Picture, figure_style
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from matplotlib.axes import Axes
 
-    from cegdb.pictures.merge_data import Merges
+    from cegdb.pictures.merge_data import MergeCriterion, Merges
 
 _NAMED: Final = 40
 _MOST: Final = 4_000  # merges
 _LEFT: Final = 20.0  # mm of names and ticks
+_CUTS: Final[Mapping[MergeCriterion, str]] = {
+    "score": "cut at 0: no merge improves the score",
+    "size": "cut: the best score",
+    "test": "cut: stages that tests tell apart",
+}
 
 
 def draw_merges(merges: Merges, *, width_mm: float = WIDTH) -> Picture:
@@ -71,8 +76,7 @@ def _draw(merges: Merges, note: str, width: float) -> Sheet:
     lower.set_xlabel("step", fontsize=8, labelpad=1)
     last = len(gains) + 0.5
     side, away = ("right", -1) if last > span / 2 else ("left", 1)
-    text = "cut at 0: no merge improves the score" if merges.is_flat else "cut: the best score"
-    sheet.text(_LEFT + room * last / span + away, 2, text, 8, ha=side)
+    sheet.text(_LEFT + room * last / span + away, 2, _CUTS[merges.criterion], 8, ha=side)
     return sheet
 
 

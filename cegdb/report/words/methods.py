@@ -17,6 +17,7 @@ from cegdb.report.setting_texts import (
     HYPERSTAGES,
     METHODS,
     PRIORS,
+    TESTED,
     WEIGHTING,
 )
 from cegdb.report.summaries import spurious_stages_text
@@ -228,11 +229,15 @@ def stages_sentences(staging: Mapping[str, Any], min_n: int | None) -> list[str]
     settings, details = json_column(staging, "settings"), json_column(staging, "summary")
     method = str(staging["method"])
     if method in METHODS:
+        is_tested = "significance" in settings
         how = METHODS[method].format(
+            until="" if is_tested else ", until no merger improves it",
             score=SCORE_NAMES.get(settings.get("score", "log_marginal_likelihood"), "score"),
             distance=settings.get("distance", ""),
             threshold=settings.get("threshold") or 0,
         )
+        if is_tested:
+            how += TESTED.format(level=100 * settings["significance"])
         within = settings.get("hyperstages", "variable")
         which = HYPERSTAGES.get(within) if isinstance(within, str) else None
         sentences = [

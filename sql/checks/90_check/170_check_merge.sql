@@ -1,9 +1,9 @@
 -- step:    check_merge
 -- mode:    fetch
--- purpose: Merges that lower the score (unless there is a structure prior), are not numbered 1,
---          2, ..., do not keep the smaller of two different stages, absorb a stage twice, keep
---          a stage that was absorbed before, or join situations whose stages differ in the
---          staging.
+-- purpose: Merges that lower the score (unless tests or a structure prior decide how many are
+--          made), are not numbered 1, 2, ..., do not keep the smaller of two different stages,
+--          absorb a stage twice, keep a stage that was absorbed before, or join situations
+--          whose stages differ in the staging.
 -- reads:   staging, stage_member, ahc_merge
 -- writes:  check_merge(invariant, kind, name, row_id, detail)
 -- params:  none
@@ -42,6 +42,7 @@ where
         m.log_bayes_factor < 'infinity'
         and case
             when coalesce(g.settings ->> '$.structure_prior', 'flat') <> 'flat' then true
+            when g.settings ->> '$.criterion' = 'test' then true
             when g.method = 'bhc' then m.log_bayes_factor > -1e-9
             else m.log_bayes_factor > 0
         end
