@@ -66,6 +66,7 @@ Method: TypeAlias = Literal[
 ScoreName: TypeAlias = Literal["log_marginal_likelihood", "bic", "aic", "log_likelihood"]
 StructurePrior: TypeAlias = Literal["flat", "size"]
 Criterion: TypeAlias = Literal["test", "score"]
+Like: TypeAlias = Literal["paper", "cegpy", "ceg", "stagedtrees"]
 StartRule: TypeAlias = Literal["full", "indep"]
 JoinDistance: TypeAlias = Literal[
     "kullback", "totvar", "hellinger", "manhattan", "euclidean", "reny", "bhatt", "chandarw"
@@ -560,9 +561,28 @@ class TreeOptions:
             )
 
 
-class TreeSettings(TypedDict, total=False):
-    """Settings of `TreeOptions`."""
+@dataclass(frozen=True)
+class LikeOptions:
+    """Whose settings are taken."""
 
+    like: Like | None = _setting(
+        None,
+        """Take the settings of the literature: "paper" (Shenvi and Smith, 2020), or those of
+        the programs "cegpy" (Python), "ceg" (R) or "stagedtrees" (R, stages_bhc). Settings
+        given beside it come first. Trees and stages go together: give it for both.""",
+        choices=get_args(Like),
+    )
+
+    def __post_init__(self) -> None:
+        """Check the word."""
+        if self.like is not None:
+            check_choice("like", self.like, get_args(Like), StagingError)
+
+
+class TreeSettings(TypedDict, total=False):
+    """Settings of `TreeOptions` and `LikeOptions`."""
+
+    like: Like | None
     order: Sequence[str] | None
     blank: Blank
     missing_policy: MissingPolicy
@@ -861,9 +881,55 @@ class AlphaPathSettings(_SettingsButAlpha, total=False):
 
 
 class LearnSettings(AlphaPathSettings, total=False):
-    """Settings of `LearnOptions` and `StageOptions`."""
+    """Settings of `LearnOptions`, `StageOptions` and `LikeOptions`."""
 
     alpha: float | None
+    like: Like | None
+
+
+_AHC: Final[Mapping[str, object]] = {
+    "method": "ahc",
+    "score": "log_marginal_likelihood",
+    "criterion": "score",
+    "structure_prior": "flat",
+    "prior": "mass",
+}
+TREES_LIKE: Final[Mapping[Like, Mapping[str, object]]] = {
+    "paper": {"sampling_zeros": "none", "blank": "structural"},
+    "cegpy": {"sampling_zeros": "none", "blank": "structural"},
+    "ceg": {"sampling_zeros": "full"},
+    "stagedtrees": {"sampling_zeros": "full"},
+}
+"""The settings of trees in the literature."""
+STAGES_LIKE: Final[Mapping[Like, Mapping[str, object]]] = {
+    "paper": {**_AHC, "hyperstages": "paper", "single_edges": "apart"},
+    "cegpy": {**_AHC, "hyperstages": "labels", "single_edges": "together"},
+    "ceg": {**_AHC, "hyperstages": "variable", "alpha": 1.0},
+    "stagedtrees": {
+        "method": "bhc",
+        "criterion": "score",
+        "structure_prior": "flat",
+        "prior": "mass",
+        "hyperstages": "variable",
+        "smoothing": 0.0,
+    },
+}
+"""The settings of stages in the literature."""
+
+
+def like_settings(
+    settings: Mapping[str, object], of: Mapping[Like, Mapping[str, object]]
+) -> tuple[dict[str, object], Like | None]:
+    """Return settings with those of the literature where ``like`` says so, and its word.
+
+    Examples
+    --------
+    >>> like_settings({"like": "ceg", "blank": "missing"}, TREES_LIKE)
+    ({'sampling_zeros': 'full', 'blank': 'missing'}, 'ceg')
+    """
+    given = dict(settings)
+    like = LikeOptions(given.pop("like", None)).like  # type: ignore[arg-type]
+    return (given, None) if like is None else ({**of[like], **given}, like)
 
 
 @dataclass(frozen=True)

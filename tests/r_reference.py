@@ -30,7 +30,7 @@ def full_tree(database: Database, name: str) -> EventTree:
     if name not in database.trees:
         known = levels_of(name)
         ingested = database.ingest(survey_file(name), name=name, levels=known["levels"])
-        ingested.event_tree(name, order=known["order"], sampling_zeros="full")
+        ingested.event_tree(name, order=known["order"], like="ceg")
     return database.trees[name]
 
 

@@ -9,11 +9,15 @@ from cegdb.api.settings import options_from, takes
 from cegdb.api.staged_tree import StagedTree
 from cegdb.errors import StagingError
 from cegdb.options import (
+    STAGES_LIKE,
+    TREES_LIKE,
     AlphaPathSettings,
     LearnOptions,
     LearnSettings,
+    LikeOptions,
     StageOptions,
     StageSettings,
+    like_settings,
 )
 from cegdb.stages import alpha_path, learn_stages, set_stages
 from cegdb.stages.groups import StagesOf
@@ -28,7 +32,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from cegdb.networks import NetworkSource
-    from cegdb.options import Kind
+    from cegdb.options import Kind, Like
     from cegdb.stages import Depends, Grouping, Prior
 
 
@@ -307,7 +311,7 @@ class EventTree(GraphObject):
 
         return write_template(self._store, self.id, path)
 
-    @takes(LearnSettings, LearnOptions, StageOptions)
+    @takes(LearnSettings, LearnOptions, StageOptions, LikeOptions)
     def learn_stages(
         self,
         name: str | None = None,
@@ -322,7 +326,7 @@ class EventTree(GraphObject):
         name
             Name to store it under. Default: the name of the tree, with a number if it is taken.
         **settings
-            Those of `LearnOptions` and `StageOptions`.
+            Those of `LearnOptions`, `StageOptions` and `LikeOptions`.
         replace
             Replace a staging of that name, with everything built on it.
 
@@ -334,8 +338,8 @@ class EventTree(GraphObject):
         Raises
         ------
         StagingError
-            A setting is not one of its choices or out of range, or the method does not fit the
-            florets.
+            A setting is not one of its choices or out of range, the method does not fit the
+            florets, or the tree was not made ``like`` the stages.
 
         Notes
         -----
@@ -367,8 +371,11 @@ class EventTree(GraphObject):
         ...     survey.event_tree().learn_stages(alpha=2).stages["n_situations"].tolist()
         [1, 2]
         """
+        chosen, like = like_settings(settings, STAGES_LIKE)
+        if like is not None:
+            self._refuse_other_zeros(like)
         learning, options = options_from(
-            self._with_groups(settings), LearnSettings, LearnOptions, StageOptions
+            self._with_groups(chosen), LearnSettings, LearnOptions, StageOptions
         )
         staging_id = learn_stages(
             self._store, self.id, options, learning, name=name, replace=replace
@@ -420,6 +427,16 @@ class EventTree(GraphObject):
         )
         rows = alpha_path(self._store, self.id, options, learning)
         return pd.DataFrame(rows)
+
+    def _refuse_other_zeros(self, like: Like) -> None:
+        """Refuse settings of the literature where the tree has other zeros than there."""
+        zeros, own = TREES_LIKE[like]["sampling_zeros"], self.settings["sampling_zeros"]
+        if own != zeros:
+            raise StagingError(
+                f"like={like!r} goes with sampling_zeros={zeros!r}, but the tree "
+                f"{self.name!r} has sampling_zeros={own!r}",
+                hint=f"make the tree with survey.event_tree(like={like!r})",
+            )
 
     def _with_groups(self, settings: Mapping[str, object]) -> dict[str, object]:
         """Return settings with staged trees replaced by the stages of their situations."""

@@ -11,6 +11,8 @@ from cegdb.api.order_search import OrderSearch
 from cegdb.api.settings import options_from, takes
 from cegdb.ingest import append, refresh
 from cegdb.options import (
+    TREES_LIKE,
+    LikeOptions,
     NewRowsOptions,
     NewRowsSettings,
     OrderOptions,
@@ -18,6 +20,7 @@ from cegdb.options import (
     ReadOptions,
     TreeOptions,
     TreeSettings,
+    like_settings,
 )
 from cegdb.tree import event_tree
 
@@ -159,7 +162,7 @@ class Survey(StoredObject):
         refresh(self._store, self.id, source, decimal=options.decimal, reading=reading)
         return self
 
-    @takes(TreeSettings, TreeOptions)
+    @takes(TreeSettings, TreeOptions, LikeOptions)
     def event_tree(
         self,
         name: str | None = None,
@@ -175,7 +178,7 @@ class Survey(StoredObject):
             Name to store it under. Default: the name of the survey, with a number if it is
             taken.
         **settings
-            Those of `TreeOptions`.
+            Those of `TreeOptions` and `LikeOptions`.
         replace
             Replace a tree of that name, with everything built on it.
 
@@ -209,7 +212,8 @@ class Survey(StoredObject):
         ...     survey.event_tree(order=["y"])
         event tree 'one': 2 vertices, 1 situation, 1 leaf, height 1; 1 respondent
         """
-        options = options_from(settings, TreeSettings, TreeOptions)
+        settings_of_tree, _ = like_settings(settings, TREES_LIKE)
+        options = options_from(settings_of_tree, TreeSettings, TreeOptions)
         tree_id = event_tree(self._store, self.id, options, name=name, replace=replace)
         return EventTree(self._store, tree_id)
 

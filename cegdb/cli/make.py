@@ -17,6 +17,7 @@ from cegdb.cli.options import (
     INGEST_NAMES,
     LEARN,
     LEARN_NAMES,
+    LIKE,
     MIN_N,
     NAME,
     NAME_OF_FILE,
@@ -156,6 +157,7 @@ def ingest_file(
 @NAME_OF_FILE
 @REPLACE
 @INGEST
+@LIKE
 @TREE
 @LEARN
 @STOP
@@ -183,6 +185,7 @@ def run(
     Examples:
       cegdb demo titanic --csv titanic.csv
       cegdb run titanic.csv --count people --sampling-zeros floret
+      cegdb run titanic.csv --count people --like cegpy
       cegdb run titanic.csv --count people --alpha 2 --draw titanic.svg
     """
     from cegdb.small_cells import check_min_n
@@ -201,14 +204,17 @@ def run(
     settings.TreeOptions(**of_tree)
     settings.StageOptions(**of_stages)
     settings.LearnOptions(**learning)
+    like = options["like"]
     with opened(None if db is None else str(db), makes=True) as database:
         with database.transaction():
             survey = ingest_file(database, file, new_name, options, replace=replace)
             with working("building the event tree", database):
-                tree = survey.event_tree(new_name, replace=replace, **of_tree)
+                tree = survey.event_tree(new_name, replace=replace, like=like, **of_tree)
             say(tree.summary)
             with working("learning stages", database):
-                staged = tree.learn_stages(new_name, replace=replace, **of_stages, **learning)
+                staged = tree.learn_stages(
+                    new_name, replace=replace, like=like, **of_stages, **learning
+                )
             say(staged.summary)
             with working("merging positions", database):
                 ceg = staged.to_ceg(new_name, stop=options["stop"], replace=replace)
@@ -263,6 +269,7 @@ def ingest(
 @NAME
 @NEW_NAME
 @REPLACE
+@LIKE
 @TREE
 def event_tree(
     db: Path, name: str, new_name: str | None, *, replace: bool, **options: Any
@@ -279,7 +286,12 @@ def event_tree(
     with opened(str(db)) as database:
         survey = database.surveys[name]
         with working("building the event tree", database):
-            tree = survey.event_tree(new_name, replace=replace, **options)
+            tree = survey.event_tree(
+                new_name,
+                replace=replace,
+                like=options["like"],
+                **chosen(options, TREE_NAMES),
+            )
         say(tree.summary)
 
 
@@ -288,6 +300,7 @@ def event_tree(
 @NAME
 @NEW_NAME
 @REPLACE
+@LIKE
 @LEARN
 def learn_stages(
     db: Path, name: str, new_name: str | None, *, replace: bool, **options: Any
@@ -300,11 +313,17 @@ def learn_stages(
     Examples:
       cegdb learn-stages falls.duckdb falls --alpha 4 --name four
       cegdb learn-stages falls.duckdb falls --method bhc --name by_bic
+      cegdb learn-stages falls.duckdb falls --like cegpy --name as_cegpy
     """
     with opened(str(db)) as database:
         tree = database.trees[name]
         with working("learning stages", database):
-            staged = tree.learn_stages(new_name, replace=replace, **options)
+            staged = tree.learn_stages(
+                new_name,
+                replace=replace,
+                like=options["like"],
+                **chosen(options, (*STAGE_NAMES, *LEARN_NAMES)),
+            )
         say(staged.summary)
 
 

@@ -372,6 +372,7 @@ READING = from_settings(
 SOURCE_COLUMN = from_settings(settings.ReadOptions, only=["source_column"])
 INGEST = all_of(from_settings(settings.IngestOptions), READING, SOURCE_COLUMN)
 TREE = from_settings(settings.TreeOptions)
+LIKE = from_settings(settings.LikeOptions)
 STAGES = from_settings(settings.StageOptions)
 LEARN = all_of(from_settings(settings.LearnOptions), STAGES)
 READ_NAMES: Final = names_of(settings.ReadOptions)
@@ -404,5 +405,14 @@ def source_of(file: str) -> str | Path:
 
 
 def chosen(values: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
-    """Return the values of some options, as arguments of the library."""
-    return {name: values[name] for name in names}
+    """Return the values of some options, as arguments of the library.
+
+    Beside --like only those given on the command line.
+    """
+    source = click.get_current_context().get_parameter_source
+    is_like = values.get("like") is not None
+    return {
+        name: values[name]
+        for name in names
+        if not is_like or source(name) is ParameterSource.COMMANDLINE
+    }

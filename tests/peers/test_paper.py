@@ -339,7 +339,7 @@ def test_w6_2_chds(db: Database, sound: Sound, hyperstages: Hyperstages) -> None
     tree = db.ingest(DEMOS["chds"].select(), name="chds", count="people").event_tree()
     assert sizes(tree) == (43, 42)
     assert len(tree.situations) == 19
-    learnt = tree.learn_stages(alpha=3, hyperstages=hyperstages)
+    learnt = tree.learn_stages(like="cegpy", alpha=3, hyperstages=hyperstages)
     assert shared_stages(learnt) == CHDS
     assert len(learnt.stages) == 8
     assert learnt.log_marginal_likelihood == pytest.approx(-2478.49, abs=5e-3)
@@ -393,7 +393,7 @@ def test_public_data(
     vertices = db.sql("select * from cegdb.vertices")
     depths = set(vertices[vertices["variable"].isna()]["depth"])
     assert (len(vertices), len(tree.situations), depths) == of_tree
-    learnt = tree.learn_stages(alpha=alpha)
+    learnt = tree.learn_stages(like="cegpy", alpha=alpha, hyperstages="variable")
     assert len(learnt.stages) == n_stages
     assert learnt.log_marginal_likelihood == pytest.approx(score, abs=6e-5)
     ceg = learnt.to_ceg()
@@ -431,15 +431,15 @@ def test_table_1_of_the_paper(
     together: int,
 ) -> None:
     """By the paper's hyperstages; `tests/benchmarks/table1.py` prints it with the times."""
-    tree = db.ingest(survey_file(name)).event_tree(blank="structural")
+    tree = db.ingest(survey_file(name)).event_tree(like="paper")
     assert len(tree.situations) == n_situations
     assert tree.situations["height"].max() == height
     for rule, n_vertices in (("apart", apart), ("together", together)):
-        learnt = tree.learn_stages(hyperstages="paper", single_edges=rule)
+        learnt = tree.learn_stages(like="paper", single_edges=rule)
         assert learnt.settings["alpha"] == alpha
         for stop in ("early", "baseline"):
             assert sizes(learnt.to_ceg(stop=stop))[0] == n_vertices
-    by_variable = tree.learn_stages(alpha=alpha)
+    by_variable = tree.learn_stages(like="cegpy", alpha=alpha, hyperstages="variable")
     assert sizes(by_variable.to_ceg())[0] == together
 
 
@@ -448,7 +448,7 @@ def test_w6_3_asym_with_stages_across_variables(db: Database, sound: Sound) -> N
     """``docs/theory.md``, section 1: 28 vertices, 15 situations, 13 leaves; W6.3: the rest."""
     tree = db.ingest(survey_file("Asym")).event_tree()
     assert (sizes(tree)[0], len(tree.situations)) == (28, 15)
-    learnt = tree.learn_stages(alpha=2, hyperstages="labels")
+    learnt = tree.learn_stages(like="cegpy", alpha=2)
     assert len(learnt.stages) == 6
     assert learnt.log_marginal_likelihood == pytest.approx(-2410.9087, abs=6e-5)
     assert sizes(learnt.to_ceg())[0] == 11
@@ -468,7 +468,7 @@ def test_w6_3_by_labels(
     n_vertices: int,
 ) -> None:
     tree = db.ingest(survey_file(name)).event_tree()
-    learnt = tree.learn_stages(alpha=alpha, hyperstages="labels")
+    learnt = tree.learn_stages(like="cegpy", alpha=alpha)
     assert len(learnt.stages) == n_stages
     assert learnt.log_marginal_likelihood == pytest.approx(score, abs=6e-5)
     assert sizes(learnt.to_ceg())[0] == n_vertices

@@ -76,7 +76,7 @@ def test_learning_from_the_file_gives_its_stages_and_score(
     database: Database, name: str, alpha: int
 ) -> None:
     theirs = peer("ceg")[name][str(alpha)]
-    learnt = r.full_tree(database, name).learn_stages(alpha=alpha)
+    learnt = r.full_tree(database, name).learn_stages(like="ceg", alpha=alpha)
     ours, expected = r.our_stages(learnt), r.their_stages(theirs)
     assert ours.keys() == expected.keys()
     score, seen = theirs["log_marginal_likelihood"], r.observed(theirs)

@@ -35,7 +35,9 @@ def test_learning_from_the_file_gives_its_staging(
     database: Database, name: str, algorithm: str
 ) -> None:
     theirs = peer("stagedtrees")[name][algorithm]
-    learnt = r.full_tree(database, name).learn_stages(**ALGORITHMS[algorithm])
+    learnt = r.full_tree(database, name).learn_stages(
+        like="stagedtrees", **ALGORITHMS[algorithm]
+    )
     ours, expected = r.our_stages(learnt), r.their_stages(theirs)
     assert r.partition(ours) == r.partition(expected)
     found = learnt.stages

@@ -6,10 +6,11 @@ import dataclasses
 import inspect
 import pydoc
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 import pytest
+from click.testing import CliRunner
 
 import cegdb
 from cegdb import errors
@@ -19,6 +20,8 @@ from cegdb.api.reports import CegReport, DatabaseReport
 from cegdb.cli import main
 from cegdb.errors import StagingError
 from cegdb.options import (
+    STAGES_LIKE,
+    TREES_LIKE,
     AlphaPathSettings,
     CegOptions,
     CegSettings,
@@ -30,6 +33,8 @@ from cegdb.options import (
     IntervalSettings,
     LearnOptions,
     LearnSettings,
+    Like,
+    LikeOptions,
     NewRowsOptions,
     NewRowsSettings,
     OrderOptions,
@@ -67,10 +72,10 @@ METHODS: dict[Callable[..., Any], tuple[Keywords, str]] = {
     Database.codebook: ((SourceSettings, (ReadOptions,), set()), "source columns form"),
     Survey.append: (NEW_ROWS, "source"),
     Survey.refresh: (NEW_ROWS, "source"),
-    Survey.event_tree: ((TreeSettings, (TreeOptions,), set()), "name replace"),
+    Survey.event_tree: ((TreeSettings, (TreeOptions, LikeOptions), set()), "name replace"),
     Survey.search_orders: ((OrderSettings, (OrderOptions,), {"variables"}), "variables"),
     EventTree.learn_stages: (
-        (LearnSettings, (LearnOptions, StageOptions), set()),
+        (LearnSettings, (LearnOptions, StageOptions, LikeOptions), set()),
         "name replace",
     ),
     EventTree.alpha_path: (
@@ -233,6 +238,52 @@ def test_an_unknown_keyword_is_refused_with_a_close_one(database: Database) -> N
     survey = database.ingest("select 1 as x")
     with pytest.raises(TypeError, match="no setting named 'source_column'"):
         survey.append("select 1 as x", source_column="x")  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("like", get_args(Like))
+def test_settings_of_the_literature_are_taken_unless_others_are_given(
+    database: Database, like: Like
+) -> None:
+    rows = "select i % 2 as a, i % 3 as b from range(12) t(i)"
+    survey = database.ingest(rows, "like", replace=True)
+    tree = survey.event_tree(like=like)
+    assert TREES_LIKE[like].items() <= tree.settings.items()
+    staged = tree.learn_stages(like=like)
+    expected = {**STAGES_LIKE[like]}
+    assert {name: staged.settings[name] for name in expected} == expected
+    other = tree.learn_stages(like=like, method="hc", alpha=5, hyperstages="height")
+    assert {"method": "hc", "alpha": 5, "hyperstages": "height"}.items() <= (
+        other.settings.items()
+    )
+    zeros = "floret" if TREES_LIKE[like]["sampling_zeros"] == "none" else "none"
+    wrong = survey.event_tree(like=like, sampling_zeros=zeros)
+    said = rf"like='{like}' goes with sampling_zeros='\w+', but the tree .* has"
+    with pytest.raises(StagingError, match=said) as error:
+        wrong.learn_stages(like=like)
+    assert f"survey.event_tree(like='{like}')" in str(error.value)
+    with pytest.raises(StagingError, match="unknown value 'CEG' for like"):
+        tree.learn_stages(like="CEG")  # type: ignore[arg-type]
+
+
+def test_the_command_line_takes_settings_of_the_literature(tmp_path: Path) -> None:
+    file, db = tmp_path / "rows.csv", tmp_path / "rows.duckdb"
+    file.write_text("a,b\n0,0\n0,1\n1,0\n", encoding="utf-8")
+    arguments = [str(file), "--db", str(db), "--like", "stagedtrees", "--score", "aic"]
+    result = CliRunner().invoke(main, ["run", *arguments])
+    assert result.exit_code == 0, result.output
+    with cegdb.open(db) as opened:
+        settings = opened.stagings["rows"].settings
+        assert (settings["method"], settings["score"]) == ("bhc", "aic")
+        assert opened.trees["rows"].settings["sampling_zeros"] == "full"
+    arguments = [str(db), "rows", "--like", "paper", "--name", "paper"]
+    result = CliRunner().invoke(main, ["learn-stages", *arguments])
+    assert (result.exit_code, "goes with sampling_zeros='none'" in result.output) == (3, True)
+    assert CliRunner().invoke(main, ["event-tree", *arguments]).exit_code == 0
+    arguments = [str(db), "paper", "--like", "paper", "--single-edges", "together"]
+    assert CliRunner().invoke(main, ["learn-stages", *arguments]).exit_code == 0
+    with cegdb.open(db) as opened:
+        settings = opened.stagings["paper"].settings
+        assert (settings["hyperstages"], settings["single_edges"]) == ("paper", "together")
 
 
 def test_every_option_says_what_its_choices_are() -> None:
