@@ -1,0 +1,285 @@
+"""Simulate how honest stages and their intervals are, for candidates of the defaults.
+
+Run by hand: ``python tests/benchmarks/calibration.py [--sets 1000] [--points small]``. Each
+data set has one question of 2, 3 or 5 answers, asked in n situations of equally many rows.
+Their true probabilities are
+
+- alike: one vector;
+- two groups: two vectors, four standard errors of a situation apart in the first answer, half
+  of the situations each;
+- close groups: the same, two standard errors apart;
+- many groups: n / 4 vectors drawn at random;
+- spread: one vector each, which varies by half, one or two standard errors.
+
+The common vector is drawn from a Dirichlet distribution of 2 for each answer, kept from 0 by a
+twentieth. With ``--weights`` rows count 0.7 each, as effective counts of a weighted survey do.
+
+It prints three Markdown tables: how stages are found; how probabilities are estimated; and
+how often intervals of 95 % cover the truth, with their mean width in standard errors of a
+situation.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+from scipy.special import betaincinv
+from scipy.stats import beta
+
+from cegdb.clustering import Hyperstage, Plan, agglomerate, learn
+from cegdb.stages.robust_intervals import robust_intervals
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+LEVEL: Final = 0.95
+KINDS: Final = ("alike", "two groups", "close groups", "many groups", "spread")
+POINTS: Final = {
+    "small": [(2, 15, 2), (5, 15, 2), (20, 15, 2), (20, 150, 2), (20, 50, 3)],
+    "all": [
+        (n, rows, labels)
+        for n in (2, 5, 10, 20, 60, 200)
+        for rows in (5, 15, 50, 500, 5_000)
+        for labels in (2, 3, 5)
+        if n * labels <= 400
+    ],
+}
+
+
+class Candidate(NamedTuple):
+    """How stages are learnt; ``odds`` are what a split must have for it."""
+
+    name: str
+    prior: str
+    structure_prior: str = "flat"
+    significance: float | None = None
+    odds: float = 1.0
+
+
+CANDIDATES: Final = (
+    Candidate("mass, flat", "mass"),
+    Candidate("mass, size", "mass", "size"),
+    Candidate("stage, flat", "stage"),
+    Candidate("stage, size", "stage", "size"),
+    Candidate("stage, odds of 9", "stage", odds=9.0),
+    Candidate("mass, test", "mass", significance=0.05),
+    Candidate("stage, test", "stage", significance=0.05),
+)
+
+
+def truth(kind: str, n: int, rows: int, labels: int, random: np.random.Generator) -> Floats:
+    """Return the true probabilities, shape (situations, labels)."""
+
+    def vectors(count: int) -> Floats:
+        drawn: Floats = random.dirichlet(np.full(labels, 2.0), count)
+        return 0.9 * drawn + 0.1 / labels
+
+    if kind == "many groups":
+        group = random.integers(0, max(2, n // 4), n)
+        return vectors(max(2, n // 4))[group]
+    common = np.repeat(vectors(1), n, axis=0)
+    if kind == "alike":
+        return common
+    first = common[0, 0]
+    error = np.sqrt(first * (1 - first) / rows)
+    if kind == "spread":
+        step = random.normal(0.0, error * random.choice([0.5, 1.0, 2.0]), n)
+    else:
+        half = error * (2.0 if kind == "two groups" else 1.0)
+        step = np.where(np.arange(n) < n // 2, half, -half)
+    moved = np.clip(first + np.clip(step, -0.95 * first, 0.95 * (1 - first)), 0.001, 0.999)
+    rest = common[:, 1:] * ((1 - moved) / (1 - first))[:, None]
+    return np.column_stack((moved, rest))
+
+
+def stages_of(
+    counts: NDArray[np.int64], candidate: Candidate, unit: float
+) -> tuple[NDArray[np.int64], Floats]:
+    """Return the stage of each situation, from 0 up, and the posterior mean of each stage."""
+    n, labels = counts.shape
+    ids = np.arange(n)
+    mass = labels / (n * labels) if candidate.prior == "mass" else 1.0 / labels
+    situations = Hyperstage(
+        ids=ids,
+        counts=counts,
+        bases=np.full((1, labels), mass),
+        multiplicities=np.ones((n, 1), dtype=np.int64),
+        start=ids,
+        answers=ids[:, None],
+        unit=unit,
+    )
+    plan = Plan(
+        structure_prior=candidate.structure_prior,  # type: ignore[arg-type]
+        stage_mass=1.0 if candidate.prior == "stage" else None,
+        significance=candidate.significance,
+    )
+    if candidate.odds > 1:
+        stage = ids.copy()
+        for merge in agglomerate(
+            counts,
+            situations.bases,
+            situations.multiplicities,
+            ids,
+            unit=unit,
+            score=plan.scorer,
+            least=-np.log(candidate.odds),
+        ):
+            stage[stage == merge.absorbed_id] = merge.kept_id
+    else:
+        stage = learn(situations, plan).stage
+    group = np.unique(stage, return_inverse=True)[1]
+    sizes = np.zeros((group.max() + 1, labels))
+    np.add.at(sizes, group, situations.sizes)
+    prior = np.full_like(sizes, 1.0 / labels)
+    if candidate.prior == "mass":
+        prior = np.full_like(sizes, mass) * np.bincount(group)[:, None]
+    posterior = sizes + prior
+    return group, posterior
+
+
+class Tally:
+    """What is counted for one candidate at one point."""
+
+    def __init__(self) -> None:
+        self.n_sets = self.n_split = self.n_exact = self.n_extra = 0
+        self.bias: list[float] = []
+        self.loss: list[float] = []
+        self.covered = np.zeros(4)
+        self.width = np.zeros(4)
+        self.n_covered = 0
+
+    def add(
+        self,
+        kind: str,
+        true: Floats,
+        sizes: Floats,
+        group: NDArray[np.int64],
+        posterior: Floats,
+    ) -> None:
+        """Count one data set."""
+        n = len(sizes)
+        n_stages = len(posterior)
+        self.n_sets += 1
+        self.n_split += n_stages > 1
+        self.n_extra += n_stages - 1
+        if kind.endswith(" groups") and kind != "many groups":
+            half = n // 2
+            self.n_exact += n_stages == 2 and len(set(group[:half].tolist())) == 1
+        points = posterior / posterior.sum(axis=1, keepdims=True)
+        counts = np.zeros_like(posterior)
+        np.add.at(counts, group, sizes)
+        total = counts.sum(axis=1, keepdims=True)
+        share = counts / total
+        error = np.sqrt(np.maximum(share * (1 - share), 1e-9) / total)
+        is_inner = (share > 0.05) & (share < 0.95)
+        self.bias += (np.abs(points - share) / error)[is_inner].tolist()
+        self.loss.append(float((true * np.log(true / points[group])).sum(axis=1).mean()))
+
+        # The target of a stage is the mean of its situations, weighted by their counts.
+        rows = sizes.sum(axis=1)
+        target = np.zeros_like(posterior)
+        np.add.at(target, group, true * rows[:, None])
+        target = (target / total)[group]
+        tail = (1 - LEVEL) / 2
+        mass = posterior.sum(axis=1, keepdims=True)
+        given = [
+            betaincinv(posterior, mass - posterior, quantile)[group]
+            for quantile in (tail, 1 - tail)
+        ]
+        robust = [limit[group] for limit in robust_intervals(sizes, group, points, LEVEL)]
+        own = robust_intervals(sizes, np.arange(n), points[group], LEVEL)
+        scale = np.sqrt(true * (1 - true) / rows[:, None])
+        intervals = ((*given, true), (*own, true), (*given, target), (*robust, target))
+        for index, (low, high, aim) in enumerate(intervals):
+            self.covered[index] += ((low <= aim) & (aim <= high)).mean()
+            self.width[index] += ((high - low) / scale).mean()
+        self.n_covered += 1
+
+
+def at_least(count: int, n: int) -> float:
+    """Return the lower 99 % confidence limit of a rate, in percent (Clopper and Pearson)."""
+    return 100 * float(beta.ppf(0.01, count, n - count + 1)) if count else 0.0
+
+
+def main() -> None:
+    """Run the simulation and print its tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sets", type=int, default=1000, help="data sets of each kind")
+    parser.add_argument("--points", choices=POINTS, default="small")
+    parser.add_argument("--weights", action="store_true", help="use effective counts")
+    arguments = parser.parse_args()
+    unit = 0.7 if arguments.weights else 1.0
+    started = time.perf_counter()
+    found, estimated, covered = [], [], []
+    for n, rows, labels in POINTS[arguments.points]:
+        tallies = {(one, kind): Tally() for one in CANDIDATES for kind in KINDS}
+        for index, kind in enumerate(KINDS):
+            random = np.random.default_rng([n, rows, labels, index])
+            for _ in range(arguments.sets):
+                true = truth(kind, n, rows, labels, random)
+                counts = np.array([random.multinomial(rows, p) for p in true])
+                for one in CANDIDATES:
+                    group, posterior = stages_of(counts, one, unit)
+                    tallies[one, kind].add(kind, true, counts * unit, group, posterior)
+        for one in CANDIDATES:
+            point = f"| {n} | {rows:,} | {labels} | {one.name} |"
+            of = {kind: tallies[one, kind] for kind in KINDS}
+            alike = of["alike"]
+            found.append(
+                f"{point} {100 * alike.n_split / alike.n_sets:.1f} "
+                f"| {at_least(alike.n_split, alike.n_sets):.1f} "
+                + "".join(
+                    f"| {100 * of[kind].n_split / of[kind].n_sets:.0f} "
+                    f"| {100 * of[kind].n_exact / of[kind].n_sets:.0f} "
+                    for kind in ("two groups", "close groups")
+                )
+                + f"| {of['many groups'].n_extra / of['many groups'].n_sets + 1:.1f} |"
+            )
+            estimated.append(
+                point
+                + "".join(
+                    f" {np.mean(of[kind].bias):.2f} | {1000 * np.mean(of[kind].loss):.2f} |"
+                    for kind in KINDS
+                )
+            )
+            covered.append(
+                point
+                + "".join(
+                    " "
+                    + " / ".join(
+                        f"{100 * x / of[kind].n_covered:.1f}" for x in of[kind].covered
+                    )
+                    + " |"
+                    for kind in KINDS
+                )
+                + " "
+                + " / ".join(f"{x / of['spread'].n_covered:.1f}" for x in of["spread"].width)
+                + " |"
+            )
+        print(f"{n} situations of {rows} rows, {labels} labels", flush=True)
+    head = "| situations | rows each | labels | prior, criterion |"
+    print("\nStages found: data sets with several stages, in percent\n")
+    print(f"{head} alike | at least (99 %) ", end="")
+    print("".join(f"| {kind} | exactly " for kind in KINDS[1:3]) + "| stages of many |")
+    print(f"| ---: | ---: | ---: | --- |{' ---: |' * 7}")
+    print("\n".join(found))
+    print(
+        "\nBias of pooled shares in standard errors; loss on new rows, in 1/1000 nats a row\n"
+    )
+    print(head + "".join(f" {kind}: bias | loss |" for kind in KINDS))
+    print(f"| ---: | ---: | ---: | --- |{' ---: |' * 10}")
+    print("\n".join(estimated))
+    print("\nCoverage of 95 % intervals: situation given stages / own, stage given / robust\n")
+    print(head + "".join(f" {kind} |" for kind in KINDS) + " width, spread |")
+    print(f"| ---: | ---: | ---: | --- |{' ---: |' * 6}")
+    print("\n".join(covered))
+    print(f"\n{arguments.sets} data sets of each kind, {time.perf_counter() - started:.0f} s")
+
+
+if __name__ == "__main__":
+    main()
