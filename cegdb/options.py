@@ -84,6 +84,9 @@ ReportForm: TypeAlias = Literal["plain", "paper", "analyst"]
 
 STAGE_ALPHA: Final = 1.0
 """The prior mass of a stage where every stage has the same, and no other is given."""
+_METHOD_NAMES: Final = ", ".join(f'"{method}"' for method in get_args(Method))
+EXACT_SITUATIONS: Final = 10
+"""Up to so many situations a search over orders looks at all stagings by default."""
 GATE_MIN_ROWS: Final = 5
 """The default of ``gate_min_rows``, which a search over orders always uses."""
 
@@ -948,7 +951,12 @@ class OrderOptions:
     before: Sequence[Sequence[str]] = _setting(
         (), "Pairs of variables: the first comes before the second."
     )
-    method: Method = _same(LearnOptions, "method")
+    method: Method | None = _setting(
+        None,
+        f"""How stages are learnt, by a method of learn_stages ({_METHOD_NAMES}). Default:
+        exact where up to {EXACT_SITUATIONS} situations may share stages, else ahc.""",
+        choices=get_args(Method),
+    )
     score: ScoreName | None = _setting(
         None,
         """What is optimised. Default: log_marginal_likelihood for ahc and auto, bic for the
@@ -981,10 +989,15 @@ class OrderOptions:
     def __post_init__(self) -> None:
         """Check what does not depend on the survey."""
         check_alpha(self.alpha)
-        LearnOptions(method=self.method, score=self.score)
+        self.learning  # noqa: B018  (checks method and score)
         check_choice("search", self.search, get_args(Search), StagingError)
         check_choice("blank", self.blank, get_args(Blank), StagingError)
         check_choice("weighting", self.weighting, get_args(WeightChoice), StagingError)
+
+    @property
+    def learning(self) -> LearnOptions:
+        """How stages are learnt that are not found by looking at all of them."""
+        return LearnOptions(method=self.method or "ahc", score=self.score)
 
 
 class OrderSettings(TypedDict, total=False):
@@ -992,7 +1005,7 @@ class OrderSettings(TypedDict, total=False):
 
     tiers: Sequence[Sequence[str]] | None
     before: Sequence[Sequence[str]]
-    method: Method
+    method: Method | None
     score: ScoreName | None
     alpha: float | None
     search: Search

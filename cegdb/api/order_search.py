@@ -56,8 +56,16 @@ class OrderSearch(Displayed):
         return self._result.n_orders
 
     @property
+    def margin(self) -> float | None:
+        """By how much the next best order is worse, None if that is not known."""
+        return self._result.margin
+
+    @property
     def settings(self) -> dict[str, object]:
-        """``method``, ``score``, ``alpha``, ``search``, ``before``, ``blank``."""
+        """``method``, ``exact_up_to``, ``score``, ``alpha``, ``search``, ``before``, ``blank``.
+
+        Up to ``exact_up_to`` situations all stagings were looked at; 0 if a method was given.
+        """
         return dict(self._result.settings)
 
     @property

@@ -28,11 +28,13 @@ class OrderSearchResult:
         Name of the survey; the best order, and its score: the larger the better for
         likelihoods, the smaller for BIC and AIC.
     settings
-        ``method``, ``score``, ``alpha``, ``search`` (exact or greedy), ``before`` (tiers as
-        pairs too), ``blank``.
+        ``method``, ``exact_up_to`` how many situations all stagings were looked at, ``score``,
+        ``alpha``, ``search`` (exact or greedy), ``before`` (tiers as pairs too), ``blank``.
     n_orders, n_optimal
         How many orders the constraints allow, and how many of them score as ``best``; None
         after a greedy search.
+    margin
+        By how much the next best order is worse; None if that is not known.
     orders, best_by_last, variable_stagings
         Rows of tables: see `cegdb.OrderSearch`.
     gates
@@ -58,6 +60,7 @@ class OrderSearchResult:
     variable_stagings: list[Row]
     gates: dict[str, list[str]]
     without_gate: list[str]
+    margin: float | None
     n: int
     n_left_out: int
     left_out: dict[str, int]
@@ -77,7 +80,7 @@ class OrderSearchResult:
         title = f"best order of {counted(len(self.best), 'variable')} of survey {self.survey!r}"
         lines = [
             f"{title}: {', '.join(self.best)}",
-            f"  {value}, method {settings['method']}{prior}; {counted(self.n, 'respondent')}",
+            f"  {value}, method {self._method}{prior}; {counted(self.n, 'respondent')}",
         ]
         n_stagings = counted(len(self.variable_stagings), "single-variable staging")
         effort = f"{n_stagings} learnt in {self.seconds:.2f} s"
@@ -85,13 +88,14 @@ class OrderSearchResult:
             lines.append(f"  greedy search: a better order may exist; {effort}")
         elif self.n_optimal == 1:
             lines.append(
-                f"  exact search: the best of {counted(self.n_orders, 'order')}; {effort}"
+                f"  exact search: the best of {counted(self.n_orders, 'order')}{self._next}; "
+                f"{effort}"
             )
         else:
             lines.append(
                 f"  exact search: {self.n_optimal:,} of {counted(self.n_orders, 'order')} have "
                 "the best score, and the one shown puts the earliest variables of the survey "
-                f"last; {effort}"
+                f"last{self._next}; {effort}"
             )
         if self.n_left_out:
             missing = ", ".join(f"{name} ({n:,})" for name, n in self.left_out.items())
@@ -117,6 +121,17 @@ class OrderSearchResult:
             values = ", ".join(f"{name} {value:.3g}" for name, value in effects.items())
             lines.append(f"  counts divided by design effects: {values}")
         return "\n".join(lines)
+
+    @property
+    def _method(self) -> str:
+        """How stages were learnt."""
+        method, exact_up_to = str(self.settings["method"]), self.settings["exact_up_to"]
+        return f"exact up to {exact_up_to} situations, else {method}" if exact_up_to else method
+
+    @property
+    def _next(self) -> str:
+        """By how much the next best order is worse, if that is known."""
+        return "" if self.margin is None else f" (the next is {self.margin:.4g} worse)"
 
 
 def order_score(order: Sequence[int], local_scores: LocalScores) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -79,7 +79,9 @@ class LocalScores:
     The situations of a variable are the observed configurations of the set of variables
     before it, so their stages do not depend on the order of these. An edge of a situation
     has ``alpha`` over the number of labels of its variable and of those that apply before
-    it. ``stagings`` has those learnt, by (variable, set before it).
+    it. All stagings are looked at where up to ``exact_up_to`` situations may share stages;
+    else the plan says how stages are learnt. ``stagings`` has those learnt, by (variable, set
+    before it).
 
     Tables of distinct rows are kept, up to ``max_cells`` cells in all; a row is found again
     by an integer key below ``max_key``.
@@ -89,6 +91,7 @@ class LocalScores:
     effective_size: EffectiveSize
     plan: clustering.Plan
     alpha: float
+    exact_up_to: int = 0
     max_cells: int = 50_000_000
     max_key: int = 1 << 62
     stagings: dict[tuple[int, int], LocalStaging] = field(default_factory=dict)
@@ -163,7 +166,12 @@ class LocalScores:
     def _learn_and_score(self, situations: clustering.Hyperstage) -> LocalStaging:
         if situations.counts.shape[1] == 1:
             return LocalStaging(0.0, len(situations.ids), 1)
-        stage = clustering.learn(situations, self.plan).stage
+        plan = self.plan
+        if self.exact_up_to:
+            exact = replace(plan, method="exact")
+            if clustering.programme_size(situations, exact) <= self.exact_up_to:
+                plan = exact
+        stage = clustering.learn(situations, plan).stage
         value = clustering.total_score(situations, stage, self.plan.scorer)
         return LocalStaging(value, len(situations.ids), len(np.unique(stage)))
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from cegdb.errors import StagingError, TreeError
-from cegdb.options import LearnOptions, OrderOptions
+from cegdb.options import EXACT_SITUATIONS, OrderOptions
 from cegdb.orders import order_ranking
 from cegdb.orders.complete_cases import (
     CompleteRows,
@@ -22,6 +22,7 @@ from cegdb.orders.order_result import (
     best_by_last_rows,
     order_rows,
     order_score,
+    reported_score,
     variable_staging_rows,
 )
 from cegdb.orders.order_scores import EffectiveSize, LocalScores
@@ -77,8 +78,8 @@ def search_orders(
     started = time.perf_counter()
     options = options or OrderOptions()
     limits = limits or SearchLimits()
-    method, alpha, search, blank = options.method, options.alpha, options.search, options.blank
-    learning = LearnOptions(method=method, score=options.score)
+    alpha, search, blank = options.alpha, options.search, options.blank
+    exact_up_to = EXACT_SITUATIONS if options.method is None else 0
     with store.catalog() as catalog:
         survey = row(catalog, "survey", survey_id)
         names = chosen_variables(catalog, survey, options.variables)
@@ -101,9 +102,9 @@ def search_orders(
     _refuse_underflow(mass, rows)
     effects = tuple(counting.effects.get(name, 1.0) for name in names)
     effective_size = EffectiveSize(counting.uses_weights, factor, effects)
-    plan = plan_of(learning, 0.0, effective_size.n_rows(rows.sums))
+    plan = plan_of(options.learning, 0.0, effective_size.n_rows(rows.sums))
     local_scores = LocalScores(
-        rows, effective_size, plan, mass, limits.max_cells, limits.max_key
+        rows, effective_size, plan, mass, exact_up_to, limits.max_cells, limits.max_key
     )
     lasts_of = _exact_search(predecessors, rows, search, limits)
     ranking = _ranked(lasts_of, predecessors, local_scores)
@@ -112,7 +113,8 @@ def search_orders(
         best=[names[x] for x in ranking.orders[0].order],
         score=order_score(ranking.orders[0].order, local_scores),
         settings={
-            "method": method,
+            "method": plan.method,
+            "exact_up_to": exact_up_to,
             "score": plan.score,
             "alpha": mass,
             "search": "greedy" if lasts_of is None else "exact",
@@ -121,6 +123,7 @@ def search_orders(
         },
         n_orders=ranking.n_orders if lasts_of is not None else None,
         n_optimal=ranking.orders[0].n_ties if lasts_of is not None else None,
+        margin=_margin(ranking, plan.score) if lasts_of is not None else None,
         orders=order_rows(ranking.orders, names, local_scores),
         best_by_last=best_by_last_rows(ranking.best_by_last, names, local_scores),
         variable_stagings=variable_staging_rows(names, local_scores),
@@ -134,6 +137,12 @@ def search_orders(
         alpha_is_default=alpha is None,
         seconds=time.perf_counter() - started,
     )
+
+
+def _margin(ranking: order_ranking.Ranking, score: str) -> float | None:
+    """Return by how much the best order not tied with the best is worse; None if not known."""
+    best, others = ranking.orders[0], ranking.orders[ranking.orders[0].n_ties :]
+    return abs(reported_score(best.score - others[0].score, score)) if others else None
 
 
 def _weighting(counting: Weighting) -> dict[str, object]:
