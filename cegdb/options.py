@@ -77,7 +77,7 @@ Stop: TypeAlias = Literal["early", "baseline"]
 RebuildRule: TypeAlias = Literal["keep", "relearn"]
 BlankCells: TypeAlias = Literal["tree", "unknown"]
 Absent: TypeAlias = Literal["error", "leave"]
-IntervalMethod: TypeAlias = Literal["credible", "wilson", "goodman", "bootstrap"]
+IntervalMethod: TypeAlias = Literal["robust", "credible", "wilson", "goodman", "bootstrap"]
 BootstrapKind: TypeAlias = Literal["nonparametric", "parametric"]
 EdgeInfo: TypeAlias = Literal["probability", "count", "prior", "posterior", "none"]
 ReportForm: TypeAlias = Literal["plain", "paper", "analyst"]
@@ -1145,10 +1145,12 @@ class IntervalOptions:
     """How intervals of the probabilities of a staging are found."""
 
     method: IntervalMethod = _setting(
-        "credible",
-        """Kind of interval. Given the staging, and so too narrow if it was learnt from the same
-        rows: "credible" (Beta), "wilson" (each share alone) or "goodman" (all shares of a stage
-        at once). Learning the stages again on resampled rows: "bootstrap".""",
+        "robust",
+        """Kind of interval. "robust" holds whether or not the situations of a stage are alike:
+        it is one of the mean of their true probabilities, weighted by their people. Given the
+        staging, and so too narrow if it was learnt from the same rows: "credible" (Beta),
+        "wilson" (each share alone) or "goodman" (all shares of a stage at once). Learning the
+        stages again on resampled rows: "bootstrap".""",
         choices=get_args(IntervalMethod),
     )
     level: float = _same(EffectOptions, "level")

@@ -950,9 +950,11 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         Parameters
         ----------
         method
-            Kind of interval. Given the staging, and so too narrow if it was learnt from the
-            same rows: "credible" (Beta), "wilson" (each share alone) or "goodman" (all shares
-            of a stage at once). Learning the stages again on resampled rows: "bootstrap".
+            Kind of interval. "robust" holds whether or not the situations of a stage are alike:
+            it is one of the mean of their true probabilities, weighted by their people. Given
+            the staging, and so too narrow if it was learnt from the same rows: "credible"
+            (Beta), "wilson" (each share alone) or "goodman" (all shares of a stage at once).
+            Learning the stages again on resampled rows: "bootstrap".
         **settings
             Those of `IntervalOptions`.
 

@@ -138,4 +138,4 @@ def _outlier(sizes: NDArray[np.float64]) -> float:
     at_most = np.where(rest > 0, betainc(np.maximum(rest, _TINY), sizes + 1, 1 - share), 1.0)
     n_situations, n_labels = sizes.shape
     n_looked_at = 2 * n_situations * (1 if n_labels == 2 else n_labels)
-    return n_looked_at * float(np.minimum(at_least, at_most).min())
+    return float(n_looked_at * np.minimum(at_least, at_most).min())

@@ -123,8 +123,9 @@ def log_rising(
     large = np.asarray(prior > LARGE_PRIOR)
     result: NDArray[np.float64] = np.asarray(gammaln(prior + sizes) - gammaln(prior))
     if large.any():
-        a, n, large = (np.broadcast_to(one, result.shape) for one in (prior, sizes, large))
-        a, n = a[large], n[large]
+        large = np.broadcast_to(large, result.shape)
+        a: NDArray[np.float64] = np.broadcast_to(prior, result.shape)[large]
+        n = np.broadcast_to(sizes, result.shape)[large]
         b = a + n
         series = (1 / b - 1 / a) / 12 - ((1 / b) ** 3 - (1 / a) ** 3) / 360
         result[large] = ((a - 0.5) * np.log1p(n / a) - n) + n * np.log(b) + series

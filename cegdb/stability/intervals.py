@@ -14,6 +14,7 @@ from cegdb.stability.relearning import read_relearning, recorded_weighting
 from cegdb.stages.priors import make_edge_priors
 from cegdb.stages.recorded import prior_rule
 from cegdb.stages.relabel import read_relabelled
+from cegdb.stages.robust_intervals import robust_intervals
 from cegdb.stages.scores import credible_intervals
 from cegdb.store import schema
 from cegdb.store.catalog import refuse_stale, row
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["IntervalMethod", "goodman", "intervals", "posterior_masses", "wilson"]
 
 MAX_ESTIMATES: Final = 50_000_000
+_ROBUST: Final = "whether or not the situations of a stage are alike"
 
 
 def intervals(
@@ -44,12 +46,14 @@ def intervals(
 ) -> pd.DataFrame:
     """Return intervals of the probabilities of a staging; see `cegdb.StagedTree.intervals`.
 
-    ``"credible"`` intervals are of the posterior, a Beta distribution for each label;
-    ``"wilson"`` of the share of each label alone [1]_; ``"goodman"`` of the shares of all
-    labels of a stage at once [2]_. Where weights or design effects count, the latter two use
-    effective counts. ``"bootstrap"`` learns the stages again on rows drawn again: percentiles
-    of the posterior mean of the stage that a situation is in then; situations that no
-    replicate reached are left out.
+    ``"robust"`` intervals cover what two models say of the situations of a stage: that they
+    are one sample, and that they vary as those of the hyperstage do (see
+    `cegdb.stages.robust_intervals`). ``"credible"`` intervals are of the posterior, a Beta
+    distribution for each label; ``"wilson"`` of the share of each label alone [1]_;
+    ``"goodman"`` of the shares of all labels of a stage at once [2]_. Where weights or design
+    effects count, the latter two use effective counts. ``"bootstrap"`` learns the stages again
+    on rows drawn again: percentiles of the posterior mean of the stage that a situation is in
+    then; situations that no replicate reached are left out.
 
     References
     ----------
@@ -64,19 +68,23 @@ def intervals(
         runs, seed = int(options.runs), int(options.seed)
         _store_bootstrap(store, staging_id, level, runs, seed, max_estimates)
         return _stored_bootstrap(store, staging_id)
-    return _intervals_given_staging(store, staging_id, options.method, level)
+    return _intervals_of_stages(store, staging_id, options.method, level)
 
 
-def _intervals_given_staging(
+def _intervals_of_stages(
     store: Store, staging_id: int, method: IntervalMethod, level: float
 ) -> pd.DataFrame:
     with store.reading() as con, Steps(con) as steps:
         name, _ = _estimate(store, steps, staging_id)
         estimates = steps.arrays("select * from temp.stage_estimate order by row_index")
-        low, high = _limits(estimates, method, level)
+        if method == "robust":
+            low, high = _robust(steps, estimates, level)
+        else:
+            low, high = _limits(estimates, method, level)
         index = estimates["row_index"]
         steps.create_from("stage_interval", {"row_index": index, "low": low, "high": high})
-        steps.run("report_interval", staging=name, method=method, level=level)
+        given = _ROBUST if method == "robust" else "given the staging"
+        steps.run("report_interval", staging=name, method=method, level=level, given=given)
         return con.execute(
             "select * exclude (row_index) from temp.report_interval order by row_index"
         ).df()
@@ -123,6 +131,27 @@ def _limits(
     if method == "wilson":
         return wilson(size, total, level)
     return goodman(size, total, n_labels, level)
+
+
+def _robust(
+    steps: Steps, estimates: Mapping[str, NDArray[Any]], level: float
+) -> tuple[Floats, Floats]:
+    """Return the robust intervals of ``estimates``, which are sorted by stage and label."""
+    steps.run("situation_size")
+    rows = steps.arrays("select * from temp.situation_size order by all")
+    low, high = np.zeros(len(estimates["size"])), np.ones(len(estimates["size"]))
+    first_row = np.unique(estimates["stage_id"], return_index=True)
+    starts = np.flatnonzero(np.diff(rows["hyperstage_id"])) + 1
+    for part in np.split(np.arange(len(rows["size"])), starts):
+        vertex, first = np.unique(rows["vertex_id"][part], return_index=True)
+        n_labels = len(part) // len(vertex)
+        stage, group = np.unique(rows["stage_id"][part][first], return_inverse=True)
+        of_stage = first_row[1][np.searchsorted(first_row[0], stage)]
+        at = of_stage[:, None] + np.arange(n_labels)
+        sizes = rows["size"][part].reshape(len(vertex), n_labels)
+        points = estimates["probability"][at]
+        low[at], high[at] = robust_intervals(sizes, group, points, level)
+    return low, high
 
 
 def wilson(size: Floats, total: Floats, level: float) -> tuple[Floats, Floats]:

@@ -87,7 +87,8 @@ def _random_effects(
     """Return intervals of the mean of each group in a Dirichlet-multinomial model.
 
     The mean vector and the intraclass correlation are those of all situations, by moments; a
-    beta distribution with mean and variance of the posterior gives the quantiles.
+    beta distribution with mean and variance of the posterior gives the quantiles. Without
+    correlation every group has the probabilities of all situations together.
     """
     from scipy.special import betaincinv
 
@@ -96,7 +97,8 @@ def _random_effects(
     mean = (sizes.sum(axis=0) + 0.5) / (total + 0.5 * n_labels)
     rho = correlation(sizes)
     if rho == 0:
-        return np.ones((n_groups, n_labels)), np.zeros((n_groups, n_labels))
+        low, high = own_intervals(sizes.sum(axis=0, keepdims=True), level)
+        return np.repeat(low, n_groups, axis=0), np.repeat(high, n_groups, axis=0)
     strength = (1 - rho) / rho
     mass = strength * mean + sizes
     of_group = np.bincount(group, n, n_groups)[group]
@@ -110,7 +112,7 @@ def _random_effects(
     size = np.maximum(centre * (1 - centre) / np.maximum(variance, 1e-300) - 1, 1e-3)
     tail = (1 - level) / 2
     a, b = np.maximum(centre * size, 1e-12), np.maximum((1 - centre) * size, 1e-12)
-    return betaincinv(a, b, tail), betaincinv(a, b, 1 - tail)
+    return np.asarray(betaincinv(a, b, tail)), np.asarray(betaincinv(a, b, 1 - tail))
 
 
 def correlation(sizes: Floats) -> float:

@@ -441,6 +441,7 @@ def test_the_prior_of_a_stage_does_not_depend_on_its_situations(
     sound(db)
 
 
+@pytest.mark.usefixtures("all_null_runs")
 def test_situations_that_are_alike_are_one_stage(
     db: Database, sound: Callable[[Database], None]
 ) -> None:

@@ -22,6 +22,7 @@ from cegdb.stability import bootstrap
 from cegdb.stability import intervals as intervals_room
 from cegdb.stability.relearning import read_relearning
 from cegdb.stages import StagingLimits, learn_stages
+from cegdb.stages.robust_intervals import robust_intervals
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -565,11 +566,11 @@ def test_relabelled_answers_have_intervals(db: Database, sound: Sound) -> None:
 def test_intervals_given_the_staging_are_those_of_the_formulas(db: Database) -> None:
     staged = db.ingest(SKIPPED, "skipped").event_tree().learn_stages()
     stored = staged.stage_edges
-    credible = staged.intervals()
+    credible = staged.intervals("credible")
     assert credible["low"].equals(stored["low"])
     assert credible["high"].equals(stored["high"])
     assert set(credible["given"]) == {"given the staging"}
-    narrow = staged.intervals(level=0.5)
+    narrow = staged.intervals("credible", level=0.5)
     several = credible["low"].notna()
     assert (narrow["low"] > credible["low"])[several].all()
     for level in (0.8, 0.95):
@@ -591,6 +592,34 @@ def test_intervals_given_the_staging_are_those_of_the_formulas(db: Database) -> 
             if 0 < row.n < total:
                 assert good["low"] == pytest.approx(brentq(apart, 0, share), abs=1e-9)
                 assert good["high"] == pytest.approx(brentq(apart, share, 1), abs=1e-9)
+
+
+@pytest.mark.parametrize("deff", [None, 3.0])
+def test_robust_intervals_are_those_of_each_hyperstage(db: Database, deff: Any) -> None:
+    staged = db.ingest(SKIPPED, "skipped").event_tree().learn_stages(deff=deff)
+    found = staged.intervals()
+    assert set(found["method"]) == {"robust"}
+    assert set(found["given"]) == {"whether or not the situations of a stage are alike"}
+    low, high = staged.intervals(level=0.5)[["low", "high"]].to_numpy().T
+    several = found["low"].notna()
+    assert ((found["low"] <= low) & (high <= found["high"]))[several].all()
+    florets = staged.florets.set_index("vertex_id")
+    edges = staged.tree.edges
+    for _, stages in staged.stages.groupby("hyperstage_id"):
+        labels = sorted(stages["labels"].iloc[0])
+        if len(labels) < 2:
+            continue
+        members = florets[florets["stage"].isin(stages["stage"])]
+        counts = edges.pivot_table(index="parent_id", columns="label", values="n")
+        sizes = counts.loc[members.index, labels].to_numpy() / (deff or 1.0)
+        names = sorted(set(members["stage"]))
+        rows = found.set_index(["stage", "label"])
+        points = np.array([[rows.loc[(s, x), "probability"] for x in labels] for s in names])
+        group = members["stage"].map(names.index).to_numpy()
+        expected = robust_intervals(sizes, group, points, 0.95)
+        for side, values in zip(("low", "high"), expected, strict=True):
+            ours = [[rows.loc[(s, x), side] for x in labels] for s in names]
+            assert ours == pytest.approx(values, abs=1e-9)
 
 
 def test_goodman_intervals_are_the_published_ones() -> None:

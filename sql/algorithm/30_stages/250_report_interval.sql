@@ -7,6 +7,7 @@
 -- params:  staging VARCHAR, its name
 --          method VARCHAR, what the intervals are
 --          level DOUBLE, of the intervals
+--          given VARCHAR, on what they are conditional
 -- source:  docs/theory.md, section 17 (Uncertainty of answers); serves the table of intervals
 select
     i.row_index,
@@ -24,7 +25,7 @@ select
     if(e.n_labels > 1 and i.low <= 1, i.high, null) as high,
     $method as method,
     $level as level,
-    'given the staging' as given
+    $given as given
 from temp.stage_estimate as e
 inner join temp.stage_interval as i on e.row_index = i.row_index
 inner join cegdb.stage_edges as s

@@ -1,0 +1,94 @@
+"""Intervals that hold whether or not the situations of a stage are alike."""
+
+import numpy as np
+import pytest
+from scipy.stats import beta, betabinom
+
+from cegdb.clustering import Hyperstage, Plan, learn
+from cegdb.stages.robust_intervals import correlation, own_intervals, robust_intervals
+
+
+def test_an_interval_of_one_sample_is_that_of_jeffreys() -> None:
+    low, high = own_intervals(np.array([[3.0, 17.0], [4.5, 5.5]]), 0.9)
+    for row, (x, y) in enumerate([(3, 17), (4.5, 5.5)]):
+        assert low[row, 0] == pytest.approx(beta(x + 0.5, y + 0.5).ppf(0.05), rel=1e-9)
+        assert high[row, 0] == pytest.approx(beta(x + 0.5, y + 0.5).ppf(0.95), rel=1e-9)
+        assert low[row, 1] == pytest.approx(1 - high[row, 0], rel=1e-9)
+
+
+def test_nobody_of_n_leaves_what_would_be_seen_in_one_sample_of_twenty() -> None:
+    low, high = own_intervals(np.array([[0.0, 15.0], [0.0, 0.0]]), 0.95)
+    assert low[0].tolist() == pytest.approx([0, 0.05 ** (1 / 15)], rel=1e-9)
+    assert high[0].tolist() == pytest.approx([1 - 0.05 ** (1 / 15), 1], rel=1e-9)
+    assert low[1].tolist() == [0, 0]
+    assert high[1].tolist() == [1, 1]
+
+
+def test_the_correlation_is_that_of_the_simulated_situations() -> None:
+    random = np.random.default_rng(5)
+    for rho in (0.02, 0.1, 0.4):
+        strength = (1 - rho) / rho
+        n = random.integers(10, 60, 4000)
+        x = betabinom(n, 0.3 * strength, 0.7 * strength).rvs(random_state=random)
+        sizes = np.column_stack((x, n - x)).astype(float)
+        assert correlation(sizes) == pytest.approx(rho, rel=0.1)
+    alike = random.multinomial(30, [0.2, 0.3, 0.5], size=4000).astype(float)
+    assert correlation(alike) < 0.002
+    assert correlation(np.array([[3.0, 4.0]])) == 0
+    assert correlation(np.array([[0.0, 4.0], [0.0, 9.0]])) == 0
+    assert correlation(np.array([[1.0, 0.0], [0.0, 1.0]])) == 0
+
+
+def test_an_interval_contains_the_printed_probability_and_that_of_its_own_counts() -> None:
+    random = np.random.default_rng(8)
+    for _ in range(50):
+        n, k = int(random.integers(1, 12)), int(random.integers(2, 5))
+        sizes = random.multinomial(random.integers(0, 40), np.full(k, 1 / k), size=n).astype(
+            float
+        )
+        group = np.unique(random.integers(0, 3, n), return_inverse=True)[1]
+        points = random.dirichlet(np.ones(k), group.max() + 1)
+        low, high = robust_intervals(sizes, group, points, 0.95)
+        assert ((low >= 0) & (low <= points) & (points <= high) & (high <= 1)).all()
+        counts = np.array([sizes[group == g].sum(axis=0) for g in range(len(points))])
+        own_low, own_high = own_intervals(counts, 0.95)
+        assert (low <= own_low + 1e-12).all()
+        assert (high >= own_high - 1e-12).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("spread", [0.0, 0.7, 1.5])
+def test_intervals_cover_the_truth_where_stages_are_learnt(spread: float) -> None:
+    """Credible intervals, given the stages, cover less than half of it where it spreads."""
+    random = np.random.default_rng(int(10 * spread))
+    n, rows, runs = 20, 50, 150
+    covered, given = [], []
+    for _ in range(runs):
+        base = random.uniform(0.2, 0.8)
+        error = np.sqrt(base * (1 - base) / rows)
+        true = np.clip(random.normal(base, spread * error, n), 0.01, 0.99)
+        x = random.binomial(rows, true)
+        sizes = np.column_stack((x, rows - x)).astype(float)
+        ids = np.arange(n)
+        situations = Hyperstage(
+            ids=ids,
+            counts=sizes.astype(np.int64),
+            bases=np.full((1, 2), 0.5),
+            multiplicities=np.ones((n, 1), dtype=np.int64),
+            start=ids,
+            answers=ids[:, None],
+        )
+        stage = learn(situations, Plan(stage_mass=1.0)).stage
+        group = np.unique(stage, return_inverse=True)[1]
+        counts = np.array([sizes[group == g].sum(axis=0) for g in range(group.max() + 1)])
+        points = (counts + 0.5) / (counts.sum(axis=1, keepdims=True) + 1)
+        target = np.array([true[group == g].mean() for g in range(len(points))])[group]
+        low, high = robust_intervals(sizes, group, points, 0.95)
+        covered.append(((low[group, 0] <= target) & (target <= high[group, 0])).mean())
+        low, high = robust_intervals(sizes, ids, points[group], 0.95)
+        covered.append(((low[:, 0] <= true) & (true <= high[:, 0])).mean())
+        quantiles = beta(*(counts + 0.5).T).ppf(np.array([[0.025], [0.975]]))
+        given.append(((quantiles[0][group] <= true) & (true <= quantiles[1][group])).mean())
+    assert np.mean(covered[::2]) > 0.92
+    assert np.mean(covered[1::2]) > 0.92
+    assert np.mean(given) < 0.8
