@@ -58,8 +58,9 @@ class Weighting:
         for written, effect in by_name.items():
             (name,) = find_columns(list(ids), [written], "the tree (deff)")
             if not is_number(effect) or not effect > 0:
+                of = f" of {name!r}" if isinstance(self.deff, Mapping) else ""
                 raise StagingError(
-                    f"deff of {name!r} must be a number above 0, not {effect!r}",
+                    f"deff{of} must be a number above 0, not {effect!r}",
                     hint="a design effect is a number above 0, up to 1e100",
                 )
             effects[name] = float(effect)

@@ -547,7 +547,7 @@ def built() -> Iterator[Database]:
             "learn",
             {"deff": "x"},
             STAGING,
-            "deff of 'x' must be a number above 0, not 'x'\nhint: a design effect is",
+            "deff must be a number above 0, not 'x'\nhint: a design effect is",
         ),
         ("learn", {"method": 5}, STAGING, "unknown value 5 for method"),
         ("learn", {"weighting": 5}, STAGING, "unknown value 5 for weighting"),

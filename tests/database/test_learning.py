@@ -685,8 +685,9 @@ def test_exact_says_that_it_is_the_optimum_and_no_method_is_better(db: Database)
             {"method": "bj", "threshold": 10**400},
             "threshold must be a distance above 0, up to 1e100, not 1000",
         ),
-        ({"deff": -(10**400)}, "deff of 'A' must be a number above 0, not -1000"),
-        ({"deff": float("nan")}, "deff of 'A' must be a number above 0, not nan"),
+        ({"deff": -(10**400)}, "deff must be a number above 0, not -1000"),
+        ({"deff": float("nan")}, "deff must be a number above 0, not nan"),
+        ({"deff": {"A": "much"}}, "deff of 'A' must be a number above 0, not 'much'"),
         ({"prior": {("no",): 10**400}}, "prior of label 'low' is inf"),
         ({"prior": {("no",): [1, 1e308]}}, r"prior of label 'top' is 1e\+308"),
         (

@@ -503,7 +503,7 @@ def test_tables_too_large_to_keep_are_summed_again(db: Database) -> None:
         ({"search": "all"}, StagingError, "unknown value 'all' for search"),
         ({"blank": None}, StagingError, "unknown value None for blank"),
         ({"weighting": "all"}, StagingError, "unknown value 'all' for weighting"),
-        ({"deff": 0}, StagingError, "deff of 'a' must be a number above 0, not 0"),
+        ({"deff": 0}, StagingError, "deff must be a number above 0, not 0"),
     ],
 )
 def test_bad_settings_are_refused_before_any_work(
