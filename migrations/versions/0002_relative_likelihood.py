@@ -23,9 +23,11 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     connection = op.get_bind()
+    # DuckDB 1.4 aborts after an update of a table that then loses a column.
     connection.exec_driver_sql("""
         drop view cegdb.conditioned_cegs;
-        update cegdb.ceg set probability = coalesce(probability, relative_likelihood);
+        alter table cegdb.ceg
+        alter column probability type double using coalesce(probability, relative_likelihood);
         alter table cegdb.ceg drop column relative_likelihood
     """)
     connection.exec_driver_sql(FORMER_VIEW.read_text(encoding="utf-8"))

@@ -99,7 +99,7 @@ def test_an_object_is_shown_while_the_catalog_is_read():
         assert error.value.args[0] == f"no staging named {ceg!r}; available: 'chds'"
         with db._store.writing() as (con, _):
             with pytest.raises(duckdb.Error):
-                con.execute("select * from nowhere")
+                con.execute("select cast(x as integer) from (values ('a')) as t(x)")
             for one in shown:
                 assert "Current transaction is aborted" in repr(one)
 

@@ -42,7 +42,7 @@ where
         m.log_bayes_factor < 'infinity'
         and case
             when coalesce(g.settings ->> '$.structure_prior', 'flat') <> 'flat' then true
-            when g.settings ->> '$.criterion' = 'test' then true
+            when (g.settings ->> '$.criterion') = 'test' then true
             when g.method = 'bhc' then m.log_bayes_factor > -1e-9
             else m.log_bayes_factor > 0
         end

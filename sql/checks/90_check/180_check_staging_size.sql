@@ -40,7 +40,7 @@ parameters as (
         sum(f.df) as df
     from florets as f
     inner join cegdb.staging as g on f.staging_id = g.staging_id
-    where f.n > 0 and (coalesce(f.weight > 0, true) or g.settings ->> 'weighting' = 'none')
+    where f.n > 0 and (coalesce(f.weight > 0, true) or (g.settings ->> 'weighting') = 'none')
     group by f.staging_id
 ),
 
