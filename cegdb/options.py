@@ -283,7 +283,7 @@ def check_seed(seed: object, error: type[CegdbError]) -> None:
         raise error(f"seed must be a whole number from 0 to 2^63 - 1, not {seed!r}")
 
 
-def check_level(level: object, error: type[CegdbError]) -> None:
+def check_level(level: object, error: type[CegdbError], name: str = "level") -> None:
     """Refuse what is not the level of intervals.
 
     Examples
@@ -294,7 +294,7 @@ def check_level(level: object, error: type[CegdbError]) -> None:
     cegdb.errors.StagingError: level must be a number between 0 and 1, such as 0.95, not 95
     """
     if not is_number(level) or not 0 < level < 1:
-        raise error(f"level must be a number between 0 and 1, such as 0.95, not {level!r}")
+        raise error(f"{name} must be a number between 0 and 1, such as 0.95, not {level!r}")
 
 
 def _check_runs(runs: object) -> None:
@@ -1068,6 +1068,42 @@ class QueryOptions:
 
     k: int = _setting(1, "Number of paths, the most probable first.", type=int, flag="-k")
     bins: int | None = _setting(10, "Number of bins of equal width.", type=int)
+
+
+@dataclass(frozen=True)
+class AnswerOptions:
+    """The intervals of probabilities."""
+
+    interval: float | None = _setting(
+        0.95,
+        """Level of the intervals; none to leave them out. By default they do not take the
+        stages as known: they are those of the shares that the rows themselves have, without
+        the rows of other situations, and hold the probability.""",
+        type=float,
+    )
+    given_staging: bool = _setting(
+        default=False,
+        text="""Take the stages as known: narrower, and too narrow if they were learnt from the
+        same rows.""",
+        type=bool,
+    )
+
+    def __post_init__(self) -> None:
+        """Check the level."""
+        if self.interval is not None:
+            check_level(self.interval, QueryError, "interval")
+        elif self.given_staging:
+            raise QueryError(
+                "given_staging is for intervals, and interval leaves them out",
+                hint="leave one of them out",
+            )
+
+
+class AnswerSettings(TypedDict, total=False):
+    """Settings of `AnswerOptions`."""
+
+    interval: float | None
+    given_staging: bool
 
 
 @dataclass(frozen=True)

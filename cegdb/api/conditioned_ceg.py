@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -16,14 +17,18 @@ from cegdb.options import EffectOptions
 if TYPE_CHECKING:
     import os
     from pathlib import Path
+    from typing import Any
 
     import networkx as nx
     import pandas as pd
 
     from cegdb.api.chain_event_graph import ChainEventGraph
+    from cegdb.api.queries import StoredModel
     from cegdb.api.staged_tree import StagedTree
     from cegdb.causal.interventions import Intervention
     from cegdb.evidence import EvidenceLike
+    from cegdb.inference.compiled_model import CompiledModel
+    from cegdb.inference.counted_tree import CountedTree
     from cegdb.inference.queries import ConditionedModel
     from cegdb.options import Absent
 
@@ -36,6 +41,23 @@ class GivenEvidence(Displayed, Queryable[Conditional]):
 
     def _compiled(self) -> ConditionedModel:
         return self._conditioned
+
+    @abstractmethod
+    def _origin(self) -> StoredModel[Any]:
+        """Return the stored model that it comes from."""
+
+    def _counted_tree(self) -> CountedTree:
+        origin = self._origin()
+        if origin._compiled().ceg is not self._unconditioned():
+            raise StaleError(
+                f"{self._conditioned.ceg.title} was rebuilt since it was given {self.evidence}",
+                hint="give the evidence again, or ask without intervals (interval=None)",
+            )
+        return origin._counted_tree()
+
+    def _unconditioned(self) -> CompiledModel:
+        """Return the model before evidence and interventions."""
+        return self._conditioned.ceg
 
     @property
     def evidence(self) -> str:
@@ -330,6 +352,13 @@ class IntervenedCeg(CegGivenEvidence["IntervenedCeg"]):
         self._ceg = ceg
         self._before = ceg._compiled()
         self._intervention = intervention
+
+    def _unconditioned(self) -> CompiledModel:
+        return self._before.ceg
+
+    def _counted_tree(self) -> CountedTree:
+        tree = super()._counted_tree()
+        return tree.after(self._intervention.ceg, self._intervention.is_set)
 
     def _conditional(self, conditioned: ConditionedModel) -> IntervenedCeg:
         return IntervenedCeg(conditioned, self._ceg, self._intervention)

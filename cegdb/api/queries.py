@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+
+import numpy as np
 
 from cegdb.api.base import GraphObject
-from cegdb.api.results import Assigned, Classification, Completed, write_or_return
+from cegdb.api.results import (
+    Assigned,
+    Classification,
+    Completed,
+    Probability,
+    write_or_return,
+)
 from cegdb.api.settings import options_from, takes
 from cegdb.evidence import All, answers, evidence_of, items
 from cegdb.options import (
+    AnswerOptions,
+    AnswerSettings,
     QueryOptions,
     ReadOptions,
     RowOptions,
@@ -27,7 +37,10 @@ if TYPE_CHECKING:
     from cegdb.api.base import StoredObject
     from cegdb.evidence import Evidence, EvidenceLike
     from cegdb.inference import row_scores
+    from cegdb.inference.answer_intervals import AnswerIntervals
     from cegdb.inference.compiled_model import CompiledModel
+    from cegdb.inference.counted_tree import CountedTree
+    from cegdb.inference.propagation import Floats
     from cegdb.inference.queries import ConditionedModel
     from cegdb.inference.row_answers import RowSource
     from cegdb.inference.row_scores import LogScore
@@ -47,6 +60,10 @@ class Queryable(ABC, Generic[Conditional]):
     @abstractmethod
     def _origin(self) -> StoredObject:
         """Return the stored object that it is or comes from."""
+
+    @abstractmethod
+    def _counted_tree(self) -> CountedTree:
+        """Return the tree below it, with its counts."""
 
     @abstractmethod
     def _conditional(self, conditioned: ConditionedModel) -> Conditional:
@@ -122,52 +139,114 @@ class Queryable(ABC, Generic[Conditional]):
         """
         return self._compiled().ceg.with_stored_names(evidence_of(event, "event"))
 
-    def probability(self, event: EvidenceLike | None = None, /, **labels: object) -> float:
+    @overload
+    def probability(
+        self,
+        event: EvidenceLike | None = None,
+        /,
+        *,
+        interval: float = ...,
+        given_staging: bool = ...,
+        **labels: Any,
+    ) -> Probability: ...
+
+    @overload
+    def probability(
+        self, event: EvidenceLike | None = None, /, *, interval: None, **labels: Any
+    ) -> float: ...
+
+    def probability(
+        self,
+        event: EvidenceLike | None = None,
+        /,
+        *,
+        interval: float | None = AnswerOptions.interval,
+        given_staging: bool = AnswerOptions.given_staging,
+        **labels: Any,
+    ) -> float:
         """Return the probability of an event.
 
         Parameters
         ----------
         event, **labels
             As for `given`; all of it must hold.
+        interval, given_staging
+            As for `marginals`. Variables of these names are given in ``event``.
 
         Returns
         -------
-        float
-            Posterior mean, exact; 0 for what cannot happen.
+        Probability
+            A number: the posterior mean, exact, 0 where no path of the tree has the event.
+            It has ``low`` and ``high``, the ends of its interval, and ``n``, the rows that
+            agree with the evidence, or all of them. Without ``interval`` a plain float.
 
         Raises
         ------
         QueryError
             A variable, label or position is unknown, or the event is soft evidence.
 
+        Notes
+        -----
+        An interval does not take the stages as known, which were often learnt from the same
+        rows: it is the Jeffreys interval of the share that the rows of the event tree
+        themselves have, widened to hold the probability. Where nobody gave an answer, it goes
+        up to ``1 - (1 - interval) ** (1 / n)`` at least. Given the staging it is that of the
+        beta distribution with the mean and the standard error (delta method) of the answer:
+        for a single stage, its posterior. Source: docs/theory.md, section 17.
+
         Examples
         --------
         >>> import cegdb
         >>> ceg = cegdb.open().demo("chds")
-        >>> round(ceg.probability({"Admission": "Yes"}), 4)
-        0.191
-        >>> round(ceg.probability(Social="Low", Admission="Yes"), 4)
+        >>> ceg.probability({"Admission": "Yes"})
+        0.191 (0.165 to 0.217; n = 890)
+        >>> round(ceg.probability(Social="Low", Admission="Yes", interval=None), 4)
         0.103
         """
         from cegdb.inference import queries
 
+        options = AnswerOptions(interval, given_staging)
         parts = () if event is None else (evidence_of(event, "event"),)
         whole = All((*parts, answers(labels))) if labels else All(parts)
-        return queries.probability_of(self._compiled(), whole)
+        model = self._compiled()
+        value = queries.probability_of(model, whole)
+        if options.interval is None:
+            return value
+        limits = self._intervals(options).of_event(model.ceg.with_stored_names(whole), value)
+        return Probability(value, float(limits.low[0]), float(limits.high[0]), int(limits.n[0]))
 
-    def marginals(self, variables: str | Sequence[str] | None = None) -> pd.DataFrame:
+    def _intervals(self, options: AnswerOptions) -> AnswerIntervals:
+        """Return what makes the intervals of answers."""
+        from cegdb.inference.answer_intervals import AnswerIntervals
+
+        if options.interval is None:
+            raise AssertionError(options)
+        return AnswerIntervals(
+            self._counted_tree(), self._compiled(), options.interval, options.given_staging
+        )
+
+    @takes(AnswerSettings, AnswerOptions)
+    def marginals(
+        self,
+        variables: str | Sequence[str] | None = None,
+        **settings: Unpack[AnswerSettings],
+    ) -> pd.DataFrame:
         """Return the probability of each label of variables.
 
         Parameters
         ----------
         variables
             Names. Default: all.
+        **settings
+            How intervals are made.
 
         Returns
         -------
         DataFrame
             One row per label that some path has: ``variable``, ``label`` (``not applicable``
-            where the variable does not occur), ``probability``.
+            where the variable does not occur), ``probability``; ``low`` and ``high``, the
+            ends of its interval (see `probability`), and ``n``, the rows that agree with the
+            evidence, or all of them.
 
         Raises
         ------
@@ -188,15 +267,40 @@ class Queryable(ABC, Generic[Conditional]):
 
         from cegdb.inference import queries
 
+        options = options_from(settings, AnswerSettings, AnswerOptions)
         given = self._compiled()
-        rows: list[tuple[str, str, float]] = []
+        parts = []
         for name in queries.variable_names(given, variables):
             labels, probability = queries.marginal(given, name)
-            rows += zip([name] * len(labels), labels, probability.tolist(), strict=True)
-        return pd.DataFrame(rows, columns=["variable", "label", "probability"])
+            frame = pd.DataFrame({"variable": name, "label": labels})
+            self._add_probability(frame, options, [name], [labels], probability, 0)
+            parts.append(frame)
+        if not parts:
+            return pd.DataFrame(columns=["variable", "label", "probability"])
+        return pd.concat(parts, ignore_index=True)
 
+    def _add_probability(
+        self,
+        frame: pd.DataFrame,
+        options: AnswerOptions,
+        names: Sequence[str],
+        columns: Sequence[Sequence[str]],
+        probability: Floats,
+        n_by: int,
+    ) -> None:
+        """Add the columns of probabilities of combinations, given the first variables."""
+        frame["probability"] = probability
+        if options.interval is not None:
+            intervals = self._intervals(options)
+            limits = intervals.of_answers(names, columns, probability, n_by)
+            frame["low"], frame["high"], frame["n"] = limits
+
+    @takes(AnswerSettings, AnswerOptions)
     def distribution(
-        self, variables: str | Sequence[str], by: str | Sequence[str] = ()
+        self,
+        variables: str | Sequence[str],
+        by: str | Sequence[str] = (),
+        **settings: Unpack[AnswerSettings],
     ) -> pd.DataFrame:
         """Return the joint distribution of variables, also conditional on others.
 
@@ -207,13 +311,16 @@ class Queryable(ABC, Generic[Conditional]):
         by
             Names of other variables: the probabilities are then conditional on each
             combination of their labels.
+        **settings
+            How intervals are made.
 
         Returns
         -------
         DataFrame
             One row per combination that some path has: a column for each variable, first those
-            in ``by``, then ``probability``. A variable called ``probability`` is
-            refused: use `marginals`.
+            in ``by``, then ``probability``, ``low``, ``high`` and ``n`` as in `marginals`; the
+            rows counted also agree with ``by``. Variables of these names are refused: use
+            `marginals`.
 
         Raises
         ------
@@ -240,23 +347,30 @@ class Queryable(ABC, Generic[Conditional]):
         names, columns, probability = queries.conditional_distribution(
             conditioned, before, queries.variable_names(conditioned, variables)
         )
+        options = options_from(settings, AnswerSettings, AnswerOptions)
         frame = pd.DataFrame(dict(zip(names, columns, strict=True)))
-        frame["probability"] = probability
+        self._add_probability(frame, options, names, columns, probability, len(before))
         return frame
 
-    def most_probable_paths(self, k: int = QueryOptions.k) -> pd.DataFrame:
+    @takes(AnswerSettings, AnswerOptions)
+    def most_probable_paths(
+        self, k: int = QueryOptions.k, **settings: Unpack[AnswerSettings]
+    ) -> pd.DataFrame:
         """Return the most probable paths.
 
         Parameters
         ----------
         k
             How many.
+        **settings
+            How intervals are made.
 
         Returns
         -------
         DataFrame
             The most probable first; equal ones in level order: ``rank`` from 1 on,
-            ``variables`` and ``labels`` as lists, ``probability``, ``path`` in words.
+            ``variables`` and ``labels`` as lists, ``probability``, ``low``, ``high`` and ``n``
+            as in `marginals`, ``path`` in words.
 
         Raises
         ------
@@ -276,16 +390,23 @@ class Queryable(ABC, Generic[Conditional]):
 
         from cegdb.inference import queries
 
+        options = options_from(settings, AnswerSettings, AnswerOptions)
         given = self._compiled()
-        rows = []
-        for rank, (edges, probability) in enumerate(queries.most_probable(given, k), start=1):
-            variables, labels = queries.path_answers(given, edges)
-            path = ", ".join(f"{v} = {x}" for v, x in zip(variables, labels, strict=True))
-            rows.append((rank, variables, labels, probability, path))
+        paths = queries.most_probable(given, k)
+        rows = [queries.path_answers(given, edges) for edges, _ in paths]
+        frame = pd.DataFrame(rows, columns=["variables", "labels"])
+        frame.insert(0, "rank", range(1, len(rows) + 1))
+        probability = np.array([probability for _, probability in paths])
+        frame["probability"] = probability
+        if options.interval is not None:
+            edges_of = [edges for edges, _ in paths]
+            limits = self._intervals(options).of_paths(edges_of, probability)
+            frame["low"], frame["high"], frame["n"] = limits
         # What pandas prints of a wide frame are its outer columns: the path in words is last.
-        return pd.DataFrame(
-            rows, columns=["rank", "variables", "labels", "probability", "path"]
-        )
+        frame["path"] = [
+            ", ".join(f"{v} = {x}" for v, x in zip(*row, strict=True)) for row in rows
+        ]
+        return frame
 
     def expected_cost(self, costs: Mapping[str, Mapping[object, float]]) -> float:
         """Return the expected total cost of the edges of a path.
@@ -672,6 +793,7 @@ class StoredModel(GraphObject, Queryable[Conditional]):
     def __init__(self, store: Store, object_id: int) -> None:
         super().__init__(store, object_id)
         self._kept: tuple[object, ConditionedModel] | None = None
+        self._kept_tree: tuple[ConditionedModel, CountedTree] | None = None
 
     @takes(RowSettings, RowOptions, ReadOptions)
     def assign(
@@ -770,6 +892,15 @@ class StoredModel(GraphObject, Queryable[Conditional]):
         if self._kept is None or self._kept[0] != created_at:
             self._kept = (created_at, condition(self._compile(), All(())))
         return self._kept[1]
+
+    def _counted_tree(self) -> CountedTree:
+        from cegdb.inference.counted_tree import counted_tree
+
+        model = self._compiled()
+        if self._kept_tree is None or self._kept_tree[0] is not model:
+            of_what = {"ceg_id" if self.kind == "ceg" else "staging_id": self.id}
+            self._kept_tree = (model, counted_tree(self._store, model.ceg, **of_what))
+        return self._kept_tree[1]
 
 
 def _row_source(

@@ -11,12 +11,14 @@ import numpy as np
 
 from cegdb.api.base import Displayed
 from cegdb.errors import NameTakenError, QueryError, StoreError, listed, path_of
+from cegdb.graphs.label_text import format_probability
 from cegdb.store import quoted
 
 if TYPE_CHECKING:
     import os
     from contextlib import AbstractContextManager
     from pathlib import Path
+    from typing import Self
 
     import duckdb
     import pandas as pd
@@ -27,6 +29,47 @@ if TYPE_CHECKING:
 
 _MOST_NOTES: Final = 5
 _RESERVED_SCHEMAS: Final = ("cegdb", "information_schema", "pg_catalog")
+
+
+class Probability(float):
+    """A probability, with its interval and the rows it rests on; otherwise a number.
+
+    Parameters
+    ----------
+    value
+        The posterior mean.
+    low, high
+        Ends of the interval, which holds the value.
+    n
+        Rows that meet the condition: all, or those that agree with the evidence.
+
+    Examples
+    --------
+    >>> import cegdb
+    >>> cegdb.open().demo("chds").probability(Admission="Yes")
+    0.191 (0.165 to 0.217; n = 890)
+    """
+
+    low: float
+    high: float
+    n: int
+
+    def __new__(cls, value: float, low: float, high: float, n: int) -> Self:
+        """Make the number, and keep what belongs to it."""
+        made = super().__new__(cls, value)
+        made.low, made.high, made.n = low, high, n
+        return made
+
+    def __reduce__(self) -> tuple[type[Probability], tuple[float, float, float, int]]:
+        """Return what a copy is made of."""
+        return Probability, (float(self), self.low, self.high, self.n)
+
+    def __repr__(self) -> str:
+        """Return the number to three digits, with its interval."""
+        value, low, high = map(format_probability, (float(self), self.low, self.high))
+        return f"{value} ({low} to {high}; n = {self.n:,})"
+
+    __str__ = __repr__
 
 
 class RowResult(Displayed):

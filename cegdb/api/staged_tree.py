@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from cegdb import views
 from cegdb.api.chain_event_graph import ChainEventGraph
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from cegdb.api.event_tree import EventTree
+    from cegdb.api.results import Probability
     from cegdb.compare import LikelihoodRatio
     from cegdb.evidence import EvidenceLike
     from cegdb.inference.compiled_model import CompiledModel
@@ -635,7 +636,7 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
             )
         return other.id
 
-    def prob(self, event: EvidenceLike | None = None, /, **labels: object) -> float:
+    def prob(self, event: EvidenceLike | None = None, /, **labels: Any) -> Probability:
         """Return the probability of an event: `probability`, as stagedtrees calls it.
 
         Parameters
@@ -645,8 +646,8 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
 
         Returns
         -------
-        float
-            From 0 to 1.
+        Probability
+            As of `probability`.
 
         Raises
         ------
@@ -660,7 +661,8 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         >>> round(staged.prob(Admission="Yes"), 4)
         0.191
         """
-        return self.probability(event, **labels)
+        found: Probability = self.probability(event, **labels)
+        return found
 
     def subtree(
         self, path: Sequence[object] = (), /, *, min_n: int | None = None, **answers: object

@@ -13,6 +13,7 @@ import click
 from cegdb import options as settings
 from cegdb.cli.group import main
 from cegdb.cli.options import (
+    ANSWERS,
     DB,
     EVIDENCE,
     FORMAT,
@@ -92,6 +93,7 @@ WHERE = click.option(
 @MODEL_KIND
 @GIVEN
 @EVIDENCE
+@ANSWERS
 @FORMAT
 def probability(
     db: Path,
@@ -101,6 +103,7 @@ def probability(
     given: tuple[str, ...],
     evidence: str | None,
     form: str | None,
+    **options: Any,
 ) -> None:
     """Print the probability of an event by the CEG or staging NAME in DB.
 
@@ -116,12 +119,18 @@ def probability(
         --evidence '{"Risk": ["High Risk"]}'
       cegdb probability falls.duckdb falls Fall=Fall --kind staging
     """
+    from cegdb.api.results import Probability
+
     query = read_evidence(event, None)
     with conditioned_model(db, name, kind, given, evidence) as model:
-        value = model.probability(query)
-        print_table(
-            ["event", "probability"], [(str(model.with_stored_names(query)), value)], form
-        )
+        answer = model.probability(query, **options)
+        row: dict[str, object] = {
+            "event": str(model.with_stored_names(query)),
+            "probability": float(answer),
+        }
+        if isinstance(answer, Probability):
+            row |= {"low": answer.low, "high": answer.high, "n": answer.n}
+        print_table(list(row), [list(row.values())], form)
 
 
 @main.command()
@@ -131,6 +140,7 @@ def probability(
 @MODEL_KIND
 @GIVEN
 @EVIDENCE
+@ANSWERS
 @FORMAT
 def marginals(
     db: Path,
@@ -140,6 +150,7 @@ def marginals(
     given: tuple[str, ...],
     evidence: str | None,
     form: str | None,
+    **options: Any,
 ) -> None:
     """Print the probability of each label of VARIABLE by the CEG or staging NAME in DB.
 
@@ -151,7 +162,7 @@ def marginals(
       cegdb marginals falls.duckdb falls Treatment --given Fall=Fall
     """
     with conditioned_model(db, name, kind, given, evidence) as model:
-        print_frame(model.marginals(list(variables) or None), form)
+        print_frame(model.marginals(list(variables) or None, **options), form)
 
 
 @main.command()
@@ -167,6 +178,7 @@ def marginals(
 @MODEL_KIND
 @GIVEN
 @EVIDENCE
+@ANSWERS
 @FORMAT
 def distribution(
     db: Path,
@@ -177,6 +189,7 @@ def distribution(
     given: tuple[str, ...],
     evidence: str | None,
     form: str | None,
+    **options: Any,
 ) -> None:
     """Print the joint distribution of variables by the CEG or staging NAME in DB.
 
@@ -186,7 +199,7 @@ def distribution(
       cegdb distribution falls.duckdb falls Fall --by Risk,Treatment
     """
     with conditioned_model(db, name, kind, given, evidence) as model:
-        print_frame(model.distribution(list(variables), by=by or ()), form)
+        print_frame(model.distribution(list(variables), by=by or (), **options), form)
 
 
 @main.command("most-probable-paths")
@@ -196,6 +209,7 @@ def distribution(
 @MODEL_KIND
 @GIVEN
 @EVIDENCE
+@ANSWERS
 @FORMAT
 def most_probable_paths(
     db: Path,
@@ -205,6 +219,7 @@ def most_probable_paths(
     given: tuple[str, ...],
     evidence: str | None,
     form: str | None,
+    **options: Any,
 ) -> None:
     """Print the most probable path, or -k paths, through the CEG or staging NAME in DB.
 
@@ -214,8 +229,9 @@ def most_probable_paths(
       cegdb most-probable-paths falls.duckdb falls --given Fall=Fall
     """
     with conditioned_model(db, name, kind, given, evidence) as model:
-        frame = model.most_probable_paths(k)[["rank", "path", "probability"]]
-        print_frame(frame, form, least=_LEAST_PATHS)
+        frame = model.most_probable_paths(k, **options).drop(columns=["variables", "labels"])
+        shown = ["rank", "path", *(name for name in frame if name not in ("rank", "path"))]
+        print_frame(frame[shown], form, least=_LEAST_PATHS)
 
 
 @contextmanager

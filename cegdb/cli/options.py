@@ -97,6 +97,18 @@ def read_deff(_: object, __: object, values: Sequence[str]) -> float | dict[str,
     return by_variable or None
 
 
+def read_interval(_: object, __: object, value: float | str | None) -> float | None:
+    """Read the level of intervals; ``none`` leaves them out."""
+    if value is None or str(value).strip().lower() == "none":
+        return None
+    try:
+        return float(value)
+    except ValueError:
+        raise click.BadParameter(
+            f"{value!r} is not a number between 0 and 1, or none"
+        ) from None
+
+
 def read_levels(_: object, __: object, values: Sequence[str]) -> dict[str, list[str]]:
     """Read levels given as ``VARIABLE=LABEL,LABEL,...``."""
     levels: dict[str, list[str]] = {}
@@ -271,6 +283,7 @@ _ON_COMMAND_LINE: Final[Mapping[str, Mapping[str, Any]]] = {
         flag: {"type": click.Path(path_type=Path), "metavar": "FILE"}
         for flag in ("--codebook", "--frozen")
     },
+    "--interval": {"type": str, "callback": read_interval, "metavar": "LEVEL|none"},
     "--width": {"metavar": "MM"},
     "--font-size": {"metavar": "PT"},
     **{flag: {"metavar": "N"} for flag in ("--collapse-below", "--top-variables")},
@@ -308,6 +321,8 @@ def _option(option: settings.Option, flags: Mapping[str, str]) -> Callable[[Any]
         arguments["type"] = Word(option.choices)
     elif option.choices:
         arguments["metavar"] = "|".join((*option.choices, "FILE"))
+    if option.type is bool:
+        arguments["is_flag"] = True
     arguments |= _ON_COMMAND_LINE.get(option.flag, {})
     if arguments.get("callback") in _REPEATED:
         arguments |= {"multiple": True, "default": ()}
@@ -375,6 +390,7 @@ TREE = from_settings(settings.TreeOptions)
 LIKE = from_settings(settings.LikeOptions)
 STAGES = from_settings(settings.StageOptions)
 LEARN = all_of(from_settings(settings.LearnOptions), STAGES)
+ANSWERS = from_settings(settings.AnswerOptions)
 READ_NAMES: Final = names_of(settings.ReadOptions)
 INGEST_NAMES: Final = (*names_of(settings.IngestOptions), *READ_NAMES)
 TREE_NAMES: Final = names_of(settings.TreeOptions)

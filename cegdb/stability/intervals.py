@@ -31,7 +31,14 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["IntervalMethod", "goodman", "intervals", "posterior_masses", "wilson"]
+__all__ = [
+    "IntervalMethod",
+    "goodman",
+    "intervals",
+    "make_estimates",
+    "posterior_masses",
+    "wilson",
+]
 
 MAX_ESTIMATES: Final = 50_000_000
 _ROBUST: Final = "whether or not the situations of a stage are alike"
@@ -75,7 +82,7 @@ def _intervals_of_stages(
     store: Store, staging_id: int, method: IntervalMethod, level: float
 ) -> pd.DataFrame:
     with store.reading() as con, Steps(con) as steps:
-        name, _ = _estimate(store, steps, staging_id)
+        name, _ = make_estimates(store, steps, staging_id)
         estimates = steps.arrays("select * from temp.stage_estimate order by row_index")
         if method == "robust":
             low, high = _robust(steps, estimates, level)
@@ -93,19 +100,19 @@ def _intervals_of_stages(
 def posterior_masses(store: Store, staging_id: int) -> dict[tuple[int, str], float]:
     """Return the posterior of a staging: the Dirichlet mass of each stage and label."""
     with store.reading() as con, Steps(con) as steps:
-        _, survey_id = _estimate(store, steps, staging_id)
+        _, survey_id = make_estimates(store, steps, staging_id)
         rows = steps.fetch("posterior_mass", survey_id=survey_id)
     return {(stage, label): mass for stage, label, mass in rows}
 
 
-def _estimate(store: Store, steps: Steps, staging_id: int) -> tuple[str, int]:
+def make_estimates(store: Store, steps: Steps, staging_id: int) -> tuple[str, int]:
     """Make the table ``stage_estimate`` of a staging; return its name and its survey."""
     with store.catalog() as catalog:
         staging = row(catalog, "staging", staging_id)
         tree = row(catalog, "tree", staging["tree_id"])
         settings = staging["settings"]
         weighting = recorded_weighting(settings).for_tree(catalog, tree)
-    if weighting.uses_weights:
+    if weighting.uses_weights and weighting.choice != "situation":
         refuse_stale("staging", staging)
     tree_id = tree["tree_id"]
     read_relabelled(steps, staging_id)

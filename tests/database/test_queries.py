@@ -307,7 +307,10 @@ def check_distribution(
     got = dict(zip(rows, frame["probability"], strict=True))
     assert got == pytest.approx({k: p / total for k, p in joint.items() if p}, **CLOSE)
     conditional = found.distribution(variables[-1], by=variables[:-1])
-    for *row, probability in conditional.itertuples(index=False, name=None):
+    assert (conditional["low"] <= conditional["probability"]).all()
+    assert (conditional["probability"] <= conditional["high"]).all()
+    shown = conditional.drop(columns=["low", "high", "n"])
+    for *row, probability in shown.itertuples(index=False, name=None):
         of_given = sum(p for k, p in joint.items() if k[:-1] == tuple(row[:-1]))
         assert probability == pytest.approx(joint[tuple(row)] / of_given, **CLOSE)
     if len(variables) == 1:
@@ -727,14 +730,14 @@ def test_the_command_asks_what_the_library_does(file: str) -> None:
     same = told(file, "Y=true", "--evidence", '{"a=b": ["0"]}', "--format", "json")
     assert same[0] == out
     every = told(file, command="marginals")[0]
-    assert every.startswith("variable,label,probability\na=b,0,0.5")
+    assert every.startswith("variable,label,probability,low,high,n\na=b,0,0.5,")
     assert told(file, "A=B", command="marginals")[0].splitlines() == every.splitlines()[:3]
     only = told(file, command="most-probable-paths")[0]
     assert best in only
     assert len(only.splitlines()) == 2
     assert len(told(file, "-k", "3", command="most-probable-paths")[0].splitlines()) == 4
     joint = told(file, "y", "--by", "a=b", command="distribution")[0].splitlines()
-    assert joint[0] == "a=b,y,probability"
+    assert joint[0] == "a=b,y,probability,low,high,n"
     assert len(joint) == 5
 
 
@@ -774,4 +777,4 @@ def test_the_command_says_that_it_asks_former_rows(tmp_path: Path) -> None:
         survey.append("select 1 as y")
     out, err, code = told(file, "y=1")
     assert "note: CEG 's' is stale" in err
-    assert (code, out.splitlines()[0]) == (0, "event,probability")
+    assert (code, out.splitlines()[0]) == (0, "event,probability,low,high,n")
