@@ -3,7 +3,7 @@
 The run is repeated in a scratch database on the coded rows of the survey, and each statement
 is recorded: the script consists of the files of ``sql/`` in the order in which they ran, with
 the parameters as literals. What comes from outside SQL (coded rows, variables, labels, the
-stage of each situation, given priors, credible intervals) is written as values.
+stage of each situation, given priors, intervals) is written as values.
 """
 
 from __future__ import annotations

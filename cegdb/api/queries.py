@@ -257,11 +257,11 @@ class Queryable(ABC, Generic[Conditional]):
         --------
         >>> import cegdb
         >>> ceg = cegdb.open().demo("chds")
-        >>> ceg.marginals("Events").round(4)
-          variable    label  probability
-        0   Events  Average       0.3315
-        1   Events     High       0.2990
-        2   Events      Low       0.3695
+        >>> ceg.marginals("Events").round(3)
+          variable    label  probability    low   high    n
+        0   Events  Average        0.331  0.301  0.363  890
+        1   Events     High        0.299  0.269  0.330  890
+        2   Events      Low        0.370  0.338  0.402  890
         """
         import pandas as pd
 
@@ -331,12 +331,12 @@ class Queryable(ABC, Generic[Conditional]):
         --------
         >>> import cegdb
         >>> ceg = cegdb.open().demo("chds")
-        >>> ceg.distribution("Admission", by="Social").round(4)
-          Social Admission  probability
-        0   High        No       0.8456
-        1   High       Yes       0.1544
-        2    Low        No       0.7607
-        3    Low       Yes       0.2393
+        >>> ceg.distribution("Admission", by="Social").round(3)
+          Social Admission  probability    low   high    n
+        0   High        No        0.846  0.819  0.881  507
+        1   High       Yes        0.154  0.119  0.181  507
+        2    Low        No        0.761  0.710  0.796  383
+        3    Low       Yes        0.239  0.204  0.290  383
         """
         import pandas as pd
 

@@ -140,7 +140,7 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
 
         Columns: ``staging``; ``stage``; ``variable``; ``label``; ``prior`` mass; ``n``
         respondents who gave it; ``weight``; ``share`` = n / total; ``probability``, the
-        posterior mean; ``low`` and ``high``, its 95 % credible interval given the staging;
+        posterior mean; ``low`` and ``high``, its 95 % interval as by `intervals`;
         ``stage_id``, ``label_id``.
         """
         return self._frame("stage_edges", "staging", "stage_id, label_id")
@@ -153,8 +153,8 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         ``situations`` in words, exactly (see `situations` of the tree for all paths);
         ``n_situations``; ``n_stage`` respondents who reached them; ``label``; ``n``
         respondents who gave it; ``weight``; ``prior`` mass; ``share`` = n / total;
-        ``probability``, the posterior mean, with its 95 % credible interval ``low`` to
-        ``high`` given the staging; ``kind``, ``colour``; ``stage_id``, ``label_id``. `export`
+        ``probability``, the posterior mean, with its 95 % interval ``low`` to ``high``
+        as by `intervals`; ``kind``, ``colour``; ``stage_id``, ``label_id``. `export`
         writes it as a table of a paper: ``staged.export("stages.tex", table="stage_table")``.
         """
         return self._frame("stage_table", "staging", "stage_id, label_id")

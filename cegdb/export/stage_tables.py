@@ -139,6 +139,6 @@ def _caption(name: str, variable: str | None, min_n: int | None, *, is_first: bo
     )
     return (
         f"{title} People: number who reached the situations of the stage. n: number who gave "
-        "the answer. Share: proportion of those who answered. Mean: posterior mean with its "
-        f"95 % credible interval, conditional on the stages.{hidden}"
+        "the answer. Share: proportion of those who answered. Mean: posterior mean with a "
+        f"95 % interval, which does not require the situations of a stage to be alike.{hidden}"
     )

@@ -197,8 +197,8 @@ def probabilities_caption(rows: Stages, variable: str, note: str) -> str:
     n_hidden = sum(answer.probability is None for answer in rows.answers)
     return join_sentences(
         f"Probabilities of {variable} in its {counted(len(rows.stages), 'stage')}, one panel "
-        "per label: dots are posterior means, lines are 95 % credible intervals given the "
-        "staging; n is the number of people who reach the stage",
+        "per label: dots are posterior means, lines are 95 % intervals of the "
+        "share in the stage, whether or not its situations are alike; n is the number of people who reach the stage",
         _COLOURS,
         "Squares: the only possible answer, with probability 1"
         if "single_edge" in kinds

@@ -14,7 +14,7 @@ from cegdb.stability.relearning import read_relearning, recorded_weighting
 from cegdb.stages.priors import make_edge_priors
 from cegdb.stages.recorded import prior_rule
 from cegdb.stages.relabel import read_relabelled
-from cegdb.stages.robust_intervals import robust_intervals
+from cegdb.stages.robust_intervals import intervals_of_stages
 from cegdb.stages.scores import credible_intervals
 from cegdb.store import schema
 from cegdb.store.catalog import refuse_stale, row
@@ -85,7 +85,7 @@ def _intervals_of_stages(
         name, _ = make_estimates(store, steps, staging_id)
         estimates = steps.arrays("select * from temp.stage_estimate order by row_index")
         if method == "robust":
-            low, high = _robust(steps, estimates, level)
+            low, high = intervals_of_stages(steps, estimates, level)
         else:
             low, high = _limits(estimates, method, level)
         index = estimates["row_index"]
@@ -138,27 +138,6 @@ def _limits(
     if method == "wilson":
         return wilson(size, total, level)
     return goodman(size, total, n_labels, level)
-
-
-def _robust(
-    steps: Steps, estimates: Mapping[str, NDArray[Any]], level: float
-) -> tuple[Floats, Floats]:
-    """Return the robust intervals of ``estimates``, which are sorted by stage and label."""
-    steps.run("situation_size")
-    rows = steps.arrays("select * from temp.situation_size order by all")
-    low, high = np.zeros(len(estimates["size"])), np.ones(len(estimates["size"]))
-    first_row = np.unique(estimates["stage_id"], return_index=True)
-    starts = np.flatnonzero(np.diff(rows["hyperstage_id"])) + 1
-    for part in np.split(np.arange(len(rows["size"])), starts):
-        vertex, first = np.unique(rows["vertex_id"][part], return_index=True)
-        n_labels = len(part) // len(vertex)
-        stage, group = np.unique(rows["stage_id"][part][first], return_inverse=True)
-        of_stage = first_row[1][np.searchsorted(first_row[0], stage)]
-        at = of_stage[:, None] + np.arange(n_labels)
-        sizes = rows["size"][part].reshape(len(vertex), n_labels)
-        points = estimates["probability"][at]
-        low[at], high[at] = robust_intervals(sizes, group, points, level)
-    return low, high
 
 
 def wilson(size: Floats, total: Floats, level: float) -> tuple[Floats, Floats]:

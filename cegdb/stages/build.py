@@ -26,7 +26,8 @@ from cegdb.stages.learning import (
 )
 from cegdb.stages.priors import make_priors, smallest_prior, stage_mass
 from cegdb.stages.relabel import find_rules, read_rules, relabel_edges
-from cegdb.stages.scores import credible_intervals, scores
+from cegdb.stages.robust_intervals import intervals_of_stages
+from cegdb.stages.scores import LEVEL, scores
 from cegdb.stages.situations import find_florets
 from cegdb.store import schema
 from cegdb.store.catalog import claim_name, new_id, refuse_stale, row, write
@@ -354,11 +355,12 @@ def write_stages(steps: Steps, staging_id: int, tree_id: int, *, is_by_stage: bo
     steps.run("stage_answer", is_by_stage=is_by_stage)
     steps.run("stage_estimate")
     estimates = steps.arrays("select * from temp.stage_estimate order by row_index")
-    low, high = credible_intervals(estimates)
+    low, high = intervals_of_stages(steps, estimates, LEVEL)
     steps.create_from(
         "stage_interval",
         {"row_index": estimates["row_index"], "low": low, "high": high},
-        purpose="95 % credible intervals: quantiles of Beta distributions, which DuckDB lacks.",
+        purpose="95 % intervals, whether or not the situations of a stage are alike: from "
+        "quantiles of Beta distributions, which DuckDB lacks.",
     )
     steps.run("staging_edge", staging_id=staging_id)
     return estimates

@@ -20,9 +20,31 @@ from cegdb.clustering.stage_sums import sum_by
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from cegdb.sqlfiles import Steps
+    from cegdb.stages.scores import Arrays
+
     Floats = NDArray[np.float64]
 
 _MOST_CORRELATED: Final = 0.95
+
+
+def intervals_of_stages(steps: Steps, estimates: Arrays, level: float) -> tuple[Floats, Floats]:
+    """Return the robust intervals of ``estimates``, which are sorted by stage and label."""
+    steps.run("situation_size")
+    rows = steps.arrays("select * from temp.situation_size order by all")
+    low, high = np.zeros(len(estimates["size"])), np.ones(len(estimates["size"]))
+    first_row = np.unique(estimates["stage_id"], return_index=True)
+    starts = np.flatnonzero(np.diff(rows["hyperstage_id"])) + 1
+    for part in np.split(np.arange(len(rows["size"])), starts):
+        vertex, first = np.unique(rows["vertex_id"][part], return_index=True)
+        n_labels = len(part) // len(vertex)
+        stage, group = np.unique(rows["stage_id"][part][first], return_inverse=True)
+        of_stage = first_row[1][np.searchsorted(first_row[0], stage)]
+        at = of_stage[:, None] + np.arange(n_labels)
+        sizes = rows["size"][part].reshape(len(vertex), n_labels)
+        points = estimates["probability"][at]
+        low[at], high[at] = robust_intervals(sizes, group, points, level)
+    return low, high
 
 
 def robust_intervals(

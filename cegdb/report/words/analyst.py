@@ -231,8 +231,8 @@ def _uncertainty(report: ReportData) -> list[str]:
     return [
         *spurious,
         (
-            "Intervals are conditional on the stages. How often situations share a stage in "
-            f"other samples: cegdb stability DB {name!r}, or staged.stability()."
+            "Intervals hold whether or not the situations of a stage are alike. How often "
+            f"situations share a stage in other samples: cegdb stability DB {name!r}, or staged.stability()."
         ),
         (
             "Intervals for which the stages are learnt again: cegdb intervals DB "

@@ -333,7 +333,7 @@ def _graph_sentences(report: ReportData) -> list[str]:
             f"of edges on the longest path from a situation to a leaf; {size}."
         ),
         (
-            "Probabilities are posterior means, with 95 % credible intervals conditional on "
-            "the stages; uncertainty about the stages is not included."
+            "Probabilities are posterior means, with 95 % intervals that do not require the "
+            "situations of a stage to be alike."
         ),
     ]
