@@ -157,8 +157,9 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
         took it from any situation of the source; ``weight``; ``prior`` mass of those
         situations; ``share`` = n / total of the source's stage (weighted if there are
         weights), its ``probability`` (posterior mean) and 95 % interval ``low`` to ``high``,
-        as by `StagedTree.intervals`; ``raw_labels`` of the tree; ``source_id``, ``target_id``, ``label_id``. In a CEG given evidence ``probability``
-        is given all of it; ``prior``, ``share``, ``low`` and ``high`` are missing.
+        as by `StagedTree.intervals`; ``raw_labels`` of the tree; ``source_id``,
+        ``target_id``, ``label_id``. In a CEG given evidence ``probability`` is given all of
+        it; ``prior``, ``share``, ``low`` and ``high`` are missing.
         """
         return self._frame("ceg_edges", "ceg", "source_id, label_id, target_id")
 

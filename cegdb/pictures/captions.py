@@ -198,7 +198,8 @@ def probabilities_caption(rows: Stages, variable: str, note: str) -> str:
     return join_sentences(
         f"Probabilities of {variable} in its {counted(len(rows.stages), 'stage')}, one panel "
         "per label: dots are posterior means, lines are 95 % intervals of the "
-        "share in the stage, whether or not its situations are alike; n is the number of people who reach the stage",
+        "share in the stage, whether or not its situations are alike; n is the number of "
+        "people who reach the stage",
         _COLOURS,
         "Squares: the only possible answer, with probability 1"
         if "single_edge" in kinds

@@ -232,7 +232,8 @@ def _uncertainty(report: ReportData) -> list[str]:
         *spurious,
         (
             "Intervals hold whether or not the situations of a stage are alike. How often "
-            f"situations share a stage in other samples: cegdb stability DB {name!r}, or staged.stability()."
+            f"situations share a stage in other samples: cegdb stability DB {name!r}, or "
+            "staged.stability()."
         ),
         (
             "Intervals for which the stages are learnt again: cegdb intervals DB "

@@ -100,7 +100,8 @@ def _of_ceg(report: ReportData) -> Table:
     caption += (
         ", given the evidence."
         if report.is_conditioned
-        else " with a 95 % interval, which does not require the situations of a stage to be alike."
+        else " with a 95 % interval, which does not require the situations of a stage to be "
+        "alike."
     )
     numbers = ["n", "Mean", *([] if report.is_conditioned else ["95 % interval"])]
     return Table(
