@@ -1122,8 +1122,11 @@ class EffectOptions:
         type=float,
     )
     level: float = _setting(0.95, "Level of the intervals.", type=float)
+    given_staging: bool = _same(AnswerOptions, "given_staging")
     draws: int = _setting(
-        1000, "Number of random draws for the intervals; 0 for no intervals.", type=int
+        1000,
+        "Number of random draws for intervals given the staging; 0 for no such intervals.",
+        type=int,
     )
     seed: int = _setting(1, "Seed of the random numbers.", type=int)
 
@@ -1144,6 +1147,7 @@ class EffectSettings(TypedDict, total=False):
     absent: Absent
     least: float
     level: float
+    given_staging: bool
     draws: int
     seed: int
 

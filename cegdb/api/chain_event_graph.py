@@ -519,9 +519,16 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
 
         Notes
         -----
-        Each random draw takes a probability vector from the Dirichlet posterior of each stage.
-        Intervals are given the staging, so they are too narrow if it was learnt from the same
-        rows.
+        By default the shares are those of the rows of each situation alone, standardised as
+        the intervention says: stages learnt from the same rows bias effects towards 0. Of a
+        situation without rows they are those of its stage. Intervals are those of the delta
+        method (see `probability`), for differences put together from both probabilities and
+        their correlation. The estimate by the stages is beside it (``staged``), and where the
+        two differ by more than a standard error a note says so.
+
+        With ``given_staging`` the estimate is that of the stages, and each random draw takes a
+        probability vector from the Dirichlet posterior of each stage. Such intervals are too
+        narrow if the staging was learnt from the same rows.
 
         Examples
         --------
@@ -534,7 +541,7 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
         """
         import pandas as pd
 
-        from cegdb.causal import effects, interventions
+        from cegdb.causal import effects, interventions, unpooled_effects
         from cegdb.inference import queries
         from cegdb.inference.sampling import checked_seed
         from cegdb.ingest.coding.variables import NOT_APPLICABLE
@@ -552,51 +559,69 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
         labels = interventions.compared_labels(ceg, index, _listed(between))
         by_label = effects.interventions_by_label(ceg, treatment, labels, group, options.absent)
         outcomes = effects.outcome_probabilities(ceg, treatment, by_label, event, group)
-        simulated = np.full((1, len(labels)), np.nan)
-        if draws:
-            simulated = effects.sample_outcomes(
-                list(by_label.values()), event, group, self._posterior_masses(), draws, seed
-            )
-        tails = [(1 - level) / 2, (1 + level) / 2]
-        low, high = np.quantile(simulated, tails, axis=0)
+        rows = unpooled_effects.row_outcomes(
+            self._counted_tree(), ceg, treatment, by_label, event, group, level
+        )
+        staged = outcomes.intervened
+        if options.given_staging:
+            simulated = np.full((1, len(labels)), np.nan)
+            if draws:
+                simulated = effects.sample_outcomes(
+                    list(by_label.values()), event, group, self._posterior_masses(), draws, seed
+                )
+            tails = [(1 - level) / 2, (1 + level) / 2]
+            low, high = np.quantile(simulated, tails, axis=0)
+            differences = simulated[:, 1:] - simulated[:, :1]
+            effect_low, effect_high = np.quantile(differences, tails, axis=0)
+            chosen, observed = staged, outcomes.observed
+        else:
+            low, high, chosen, observed = rows.low, rows.high, rows.intervened, rows.observed
+            effect_low, effect_high = rows.effect_low, rows.effect_high
         probabilities = pd.DataFrame(
             {
                 "label": labels,
-                "probability": outcomes.intervened,
+                "probability": chosen,
                 "low": low,
                 "high": high,
-                "observed": outcomes.observed,
+                "staged": staged,
+                "observed": observed,
             }
         )
-        low, high = np.quantile(simulated[:, 1:] - simulated[:, :1], tails, axis=0)
-        differences = pd.DataFrame(
+        differences_of = pd.DataFrame(
             {
                 "label": labels[1:],
                 "against": labels[0],
-                "effect": outcomes.intervened[1:] - outcomes.intervened[0],
-                "low": low,
-                "high": high,
-                "observed": outcomes.observed[1:] - outcomes.observed[0],
+                "effect": chosen[1:] - chosen[0],
+                "low": effect_low,
+                "high": effect_high,
+                "staged": staged[1:] - staged[0],
+                "observed": observed[1:] - observed[0],
             }
         )
         conditioned = queries.condition(ceg, group)
         untreated = queries.probability_of(conditioned, answers({treatment: NOT_APPLICABLE}))
         intervals = (
-            f"{100 * level:.4g} % intervals: {counted(draws, 'draw')} from the Dirichlet "
-            f"posterior of each stage (seed {seed}); they take the staging as known, "
-            "so they are too narrow if it was learnt from the same rows"
+            f"{100 * level:.4g} % intervals: the rows of each situation alone, not pooled over "
+            "stages"
         )
+        if options.given_staging:
+            intervals = (
+                f"{100 * level:.4g} % intervals: {counted(draws, 'draw')} from the Dirichlet "
+                f"posterior of each stage (seed {seed}); they take the staging as known, "
+                "so they are too narrow if it was learnt from the same rows"
+            )
         return Effect(
             treatment,
             str(event),
             str(group),
             probabilities,
-            differences,
+            differences_of,
             positivity,
             1 - untreated,
-            intervals if draws else "",
+            intervals if draws or not options.given_staging else "",
             interventions.assumption(ceg, [treatment]),
             interventions.fixed_outcome_note(ceg, index, event),
+            unpooled_effects.staging_note(labels, staged, rows),
         )
 
     def adjustment(

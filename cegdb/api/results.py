@@ -291,12 +291,13 @@ class Effect(Displayed):
         In words.
     probabilities
         One row per label of the treatment: ``label``; ``probability`` of the outcome when it
-        is set, P(outcome | do(treatment = label)); ``low``, ``high``; ``observed``,
-        P(outcome | treatment = label), which confounding may bias.
+        is set, P(outcome | do(treatment = label)); ``low``, ``high``; ``staged``, the
+        probability by the stages; ``observed``, P(outcome | treatment = label), which
+        confounding may bias.
     differences
         One row per label but the first: ``label``; ``against``; ``effect``, the difference of
-        their probabilities; ``low``, ``high``; ``observed``, the difference of what is
-        observed.
+        their probabilities; ``low``, ``high``; ``staged``, the difference by the stages;
+        ``observed``, the difference of what is observed.
     positivity
         As `ChainEventGraph.positivity` returns it.
     share
@@ -308,6 +309,8 @@ class Effect(Displayed):
         What must be true for these to be effects.
     outcome_note
         Says so if the treatment cannot change the outcome, which comes before it; else empty.
+    staging_note
+        Says so if the stages would make it another effect, by more than a standard error.
 
     Examples
     --------
@@ -328,6 +331,7 @@ class Effect(Displayed):
     intervals: str
     assumption: str
     outcome_note: str = ""
+    staging_note: str = ""
 
     def __str__(self) -> str:
         """Return all of it in words."""
@@ -336,12 +340,12 @@ class Effect(Displayed):
         lines += [
             f"  P({self.outcome} | do({self.treatment} = {label})) = {probability:.4f}"
             f"{_interval(low, high)}, observed {seen:.4f}"
-            for label, probability, low, high, seen in _rows(self.probabilities)
+            for label, probability, low, high, _, seen in _rows(self.probabilities)
         ]
         lines += [
             f"  {label} against {against}: {effect:+.4f}{_interval(low, high)}, "
             f"observed {seen:+.4f}"
-            for label, against, effect, low, high, seen in _rows(self.differences)
+            for label, against, effect, low, high, _, seen in _rows(self.differences)
         ]
         return "\n".join([*lines, *self.notes])
 
@@ -350,16 +354,20 @@ class Effect(Displayed):
         """Probabilities and differences in one table, a row per label of the treatment.
 
         Columns: those of ``probabilities``, then ``effect``, ``effect_low``,
-        ``effect_high``, ``observed_effect`` (missing in the row of the first label).
+        ``effect_high``, ``staged_effect``, ``observed_effect`` (missing in the row of the
+        first label).
         """
-        names = {"low": "effect_low", "high": "effect_high", "observed": "observed_effect"}
+        names = {"low": "effect_low", "high": "effect_high"}
+        names |= {name: f"{name}_effect" for name in ("staged", "observed")}
         differences = self.differences.drop(columns="against").rename(columns=names)
         return self.probabilities.merge(differences, on="label", how="left")
 
     @property
     def notes(self) -> list[str]:
         """What must be known to read it: intervals, positivity, the assumption."""
-        notes = [note for note in (self.outcome_note, self.intervals) if note]
+        notes = [
+            note for note in (self.outcome_note, self.intervals, self.staging_note) if note
+        ]
         if self.share < 1 - 1e-12:
             notes.append(
                 f"{self.treatment} occurs with probability {self.share:.4g}; on other paths "
@@ -417,6 +425,8 @@ class Adjustment(Displayed):
         What must be true for ``truth`` to be that.
     outcome_note
         Says so if the treatment cannot change the outcome, which comes before it; else empty.
+    staging_note
+        Says so if the stages would make it another effect, by more than a standard error.
 
     Examples
     --------

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 _CELLS_AT_ONCE: Final = 4_000_000
 _ROUNDING: Final = 1e-12
+_LARGE: Final = 1e15
 
 
 class Limits(NamedTuple):
@@ -172,73 +173,113 @@ class AnswerIntervals:
     ) -> Limits:
         """Return the intervals of answers, one a column, given their leaves."""
         tree = self.tree
-        n = self._rows(is_within)
-        chance = tree.probability if self.given_staging else tree.share
-        value = chance * evidence.factor
-        event = tree.backward(value, is_event.astype(np.float64))
-        within = tree.backward(value, is_within.astype(np.float64))
-        is_known = within[0] > 0
-        base = np.where(is_known, within[0], 1.0)
-        ratio = event[0] / base
-        below = event - ratio * within
-        passed = evidence.factor[:, None] * below[1:]
-        reach = tree.forward(value)
+        n = rows_below(tree, is_within)
+        chance = tree.stage_chance if self.given_staging else tree.row_chance
+        answer = linearise(tree, evidence, is_event, is_within, chance)
         if self.given_staging:
-            variance = self._stage_variance(reach, passed) / base**2
-            size = _equivalent(points, variance) - 1
+            size = _equivalent(points, _stage_variance(tree, answer.slope)) - 1
             low, high = _beta_limits(points, size, self.level)
             return Limits(low, high, n)
-        variance = self._row_variance(reach, passed, chance) / base**2
-        size = _equivalent(ratio, variance)
-        is_certain = (ratio < _ROUNDING) | (ratio > 1 - _ROUNDING)
-        decided = self._rows(is_event) + self._rows(is_within & ~is_event)
-        size = np.where(is_certain, decided * self._effective_share(), size)
-        ratio = np.where(is_certain, np.round(ratio), ratio)
-        size = np.where(is_known, size, 0.0)
-        limits = own_intervals(np.column_stack([ratio * size, (1 - ratio) * size]), self.level)
-        low, high = limits[0][:, 0], limits[1][:, 0]
+        low, high = row_limits(tree, answer, is_event, is_within, self.level)
         return Limits(np.minimum(low, points), np.maximum(high, points), n)
 
-    def _rows(self, leaves: Bools) -> Ints:
-        """Return how many rows reach vertices below which there are only such leaves."""
-        tree = self.tree
-        is_inside = tree.all_below(leaves)
-        is_top = is_inside.copy()
-        is_top[1:] &= ~is_inside[tree.parent]
-        rows: Ints = np.where(is_top, tree.n[:, None], 0).sum(axis=0)
-        return rows
 
-    def _effective_share(self) -> float:
-        """Return what a row counts, on average."""
-        first = self.tree.layers[0]
-        answered = int(self.tree.n[first.start + 1 : first.stop + 1].sum())
-        return float(self.tree.size[first].sum()) / answered if answered else 1.0
+class Linear(NamedTuple):
+    """Answers near the probabilities of edges that are given, one a column.
 
-    def _row_variance(self, reach: Floats, passed: Floats, chance: Floats) -> Floats:
-        """Return the variance of the linearised answers if situations are independent."""
-        tree = self.tree
-        n_vertices = len(tree.n)
-        total = np.zeros(passed.shape[1])
-        weight = reach**2 / np.maximum(tree.total, 1.0)
-        for column in range(passed.shape[1]):
-            first = np.bincount(tree.parent, chance * passed[:, column], n_vertices)
-            second = np.bincount(tree.parent, chance * passed[:, column] ** 2, n_vertices)
-            total[column] = float(weight @ np.maximum(second - first**2, 0.0))
-        return total
+    ``ratio`` is the answer there, ``slope`` what it changes by with the probability of each
+    edge; ``is_known`` says whether its condition has a probability above 0.
+    """
 
-    def _stage_variance(self, reach: Floats, passed: Floats) -> Floats:
-        """Return the variance of the linearised answers if stages are independent."""
-        tree = self.tree
-        answers, first = np.unique(tree.answer, return_index=True)
-        _, stage = np.unique(tree.stage[first], return_inverse=True)
-        mass, chance = tree.mass[first], tree.probability[first]
-        total = np.zeros(passed.shape[1])
-        taken = np.where(tree.is_set, 0.0, reach[tree.parent])
-        for column in range(passed.shape[1]):
-            slope = np.bincount(tree.answer, taken * passed[:, column])[answers]
-            mean = np.bincount(stage, chance * slope)[stage]
-            total[column] = float((chance * (slope - mean) ** 2 / (mass + 1)).sum())
-        return total
+    ratio: Floats
+    slope: Floats
+    is_known: Bools
+
+
+def linearise(
+    tree: CountedTree, evidence: Walk, is_event: Bools, is_within: Bools, chance: Floats
+) -> Linear:
+    """Return the probabilities of leaves ``is_event`` among those ``is_within``.
+
+    Both have a row for each vertex and a column for each answer.
+    """
+    value = chance * evidence.factor
+    event = tree.backward(value, is_event.astype(np.float64))
+    within = tree.backward(value, is_within.astype(np.float64))
+    is_known = within[0] > 0
+    base = np.where(is_known, within[0], 1.0)
+    ratio = event[0] / base
+    below = (event - ratio * within) / base
+    taken = tree.forward(value)[tree.parent] * evidence.factor
+    slope = tree.before_intervention(taken[:, None] * below[1:])
+    return Linear(ratio, slope, is_known)
+
+
+def row_limits(
+    tree: CountedTree, answer: Linear, is_event: Bools, is_within: Bools, level: float
+) -> tuple[Floats, Floats]:
+    """Return Jeffreys intervals of as many rows as have the standard error of each answer."""
+    ratio = answer.ratio
+    size = _equivalent(ratio, row_variance(tree, answer.slope))
+    is_certain = (ratio < _ROUNDING) | (ratio > 1 - _ROUNDING)
+    decided = rows_below(tree, is_event) + rows_below(tree, is_within & ~is_event)
+    size = np.where(is_certain, decided * _effective_share(tree), size)
+    ratio = np.where(is_certain, np.round(ratio), ratio)
+    # Without any variance it was set, or follows from what was.
+    size = np.where(answer.is_known, np.minimum(size, _LARGE), 0.0)
+    limits = own_intervals(np.column_stack([ratio * size, (1 - ratio) * size]), level)
+    return limits[0][:, 0], limits[1][:, 0]
+
+
+def row_variance(tree: CountedTree, slope: Floats) -> Floats:
+    """Return the variance of linear answers if each situation is a sample of its own."""
+    spread, centred = _spread(tree, slope)
+    variance: Floats = (spread[:, None] * centred**2).sum(axis=0)
+    return variance
+
+
+def row_covariance(tree: CountedTree, slope: Floats) -> Floats:
+    """Return the covariance of linear answers if each situation is a sample of its own."""
+    spread, centred = _spread(tree, slope)
+    covariance: Floats = centred.T @ (spread[:, None] * centred)
+    return covariance
+
+
+def _spread(tree: CountedTree, slope: Floats) -> tuple[Floats, Floats]:
+    """Return the share of each edge by the rows of its situation, and centred slopes."""
+    n_vertices = len(tree.n)
+    means = [np.bincount(tree.parent, tree.share * one, n_vertices) for one in slope.T]
+    centred = slope - np.column_stack(means)[tree.parent]
+    return tree.share / np.maximum(tree.total, 1.0)[tree.parent], centred
+
+
+def rows_below(tree: CountedTree, leaves: Bools) -> Ints:
+    """Return how many rows reach vertices below which there are only such leaves."""
+    is_inside = tree.all_below(leaves)
+    is_top = is_inside.copy()
+    is_top[1:] &= ~is_inside[tree.parent]
+    rows: Ints = np.where(is_top, tree.n[:, None], 0).sum(axis=0)
+    return rows
+
+
+def _effective_share(tree: CountedTree) -> float:
+    """Return what a row counts, on average."""
+    first = tree.layers[0]
+    answered = int(tree.n[first.start + 1 : first.stop + 1].sum())
+    return float(tree.size[first].sum()) / answered if answered else 1.0
+
+
+def _stage_variance(tree: CountedTree, slope: Floats) -> Floats:
+    """Return the variance of linear answers if each stage has its posterior."""
+    answers, first = np.unique(tree.answer, return_index=True)
+    _, stage = np.unique(tree.stage[first], return_inverse=True)
+    mass, chance = tree.mass[first], tree.probability[first]
+    total = np.zeros(slope.shape[1])
+    for column in range(slope.shape[1]):
+        of_stage = np.bincount(tree.answer, slope[:, column])[answers]
+        mean = np.bincount(stage, chance * of_stage)[stage]
+        total[column] = float((chance * (of_stage - mean) ** 2 / (mass + 1)).sum())
+    return total
 
 
 def _equivalent(mean: Floats, variance: Floats) -> Floats:

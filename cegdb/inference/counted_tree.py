@@ -48,8 +48,8 @@ class CountedTree:
         Posterior mean of each edge, given the staging.
     mass
         Posterior mass of the stage of each edge: prior and rows.
-    is_set
-        Whether an intervention set the probability of each edge, or of one beside it.
+    set_share
+        What an intervention makes of the edges that it sets at a vertex; NaN elsewhere.
     """
 
     parent: Ints
@@ -60,7 +60,7 @@ class CountedTree:
     answer: Ints
     probability: Floats
     mass: Floats
-    is_set: Bools
+    set_share: Floats
 
     @cached_property
     def layers(self) -> list[slice]:
@@ -83,25 +83,51 @@ class CountedTree:
 
     @cached_property
     def total(self) -> Floats:
-        """What the rows that answered at each vertex count; infinite after an intervention."""
-        size: Floats = np.where(self.is_set, np.inf, self.size)
-        return np.bincount(self.parent, size, len(self.n)).astype(np.float64)
+        """What the rows that answered at each vertex count."""
+        return np.bincount(self.parent, self.size, len(self.n)).astype(np.float64)
 
     @cached_property
     def share(self) -> Floats:
         """Share of each edge in its situation; where nobody answered, as in the stage."""
         total = self.total[self.parent]
-        is_own = (total > 0) & ~self.is_set
-        return np.divide(self.size, total, out=self.probability.copy(), where=is_own)
+        return np.divide(self.size, total, out=self.probability.copy(), where=total > 0)
+
+    @cached_property
+    def row_chance(self) -> Floats:
+        """Probability of each edge by the rows of its situation, after the intervention."""
+        return self._intervened(self.share)
+
+    @cached_property
+    def stage_chance(self) -> Floats:
+        """Probability of each edge by its stage, after the intervention."""
+        return self._intervened(self.probability)
+
+    @cached_property
+    def _is_set(self) -> Bools:
+        return ~np.isnan(self.set_share)
+
+    def _intervened(self, chance: Floats) -> Floats:
+        """Return edge probabilities after the intervention, which shares out their sum."""
+        if not self._is_set.any():
+            return chance
+        rest = np.bincount(self.parent, np.where(self._is_set, chance, 0.0), len(self.n))
+        return np.where(self._is_set, self.set_share * rest[self.parent], chance)
+
+    def before_intervention(self, slope: Floats) -> Floats:
+        """Return slopes in the probabilities before an intervention, given those after it."""
+        if not self._is_set.any():
+            return slope
+        weight = np.where(self._is_set, self.set_share, 0.0)
+        means = [np.bincount(self.parent, weight * one, len(self.n)) for one in slope.T]
+        return np.where(self._is_set[:, None], np.column_stack(means)[self.parent], slope)
 
     def after(self, ceg: CompiledModel, is_set: Bools) -> CountedTree:
         """Return the tree after an intervention that set some edges of the CEG."""
         is_set_here = (self.edge >= 0) & is_set[self.edge]
-        at = np.zeros(len(self.n), bool)
-        at[self.parent[is_set_here]] = True
-        is_set_here = at[self.parent]
-        probability = np.where(is_set_here, ceg.probability[self.edge], self.probability)
-        return replace(self, probability=probability, is_set=is_set_here)
+        value = np.where(is_set_here, ceg.probability[self.edge], 0.0)
+        total = np.bincount(self.parent, value, len(self.n))[self.parent]
+        share = np.divide(value, total, out=np.zeros(len(value)), where=total > 0)
+        return replace(self, set_share=np.where(is_set_here, share, np.nan))
 
     def forward(self, value: Floats) -> Floats:
         """Return the product of edge values from the root to each vertex."""
@@ -159,8 +185,8 @@ def walk(tree: CountedTree, ceg: CompiledModel, product: Product | None) -> Walk
     state = np.full(len(tree.n), -1)
     state[0] = 0
     stored = np.zeros(len(tree.parent))
-    can_occur = (tree.edge >= 0) & (tree.probability > 0)
-    np.divide(ceg.probability[tree.edge], tree.probability, out=stored, where=can_occur)
+    can_occur = (tree.edge >= 0) & (tree.stage_chance > 0)
+    np.divide(ceg.probability[tree.edge], tree.stage_chance, out=stored, where=can_occur)
     ratio = product.value / ceg.probability[product.edge]
     for part in tree.layers:
         at = state[tree.parent[part]]
@@ -213,7 +239,7 @@ def _tree_of(ceg: CompiledModel, edges: Mapping[str, Any], n_rows: int) -> Count
         edges["answer"].astype(np.int64),
         edges["probability"].astype(np.float64),
         edges["total"].astype(np.float64),
-        np.zeros(len(parent), bool),
+        np.full(len(parent), np.nan),
     )
 
 

@@ -288,7 +288,7 @@ def test_paths_without_the_treatment_stay_as_they_are(gated: ChainEventGraph) ->
             sick[s] * ceg.given(sick=s, treatment=row.label).probability(outcome="good")
             for s in sick
         )
-        assert row.probability == pytest.approx(expected)
+        assert row.staged == pytest.approx(expected)
     assert "occurs with probability" in str(effect)
 
 
@@ -310,7 +310,7 @@ def test_a_group_told_by_what_follows_the_treatment_is_refused(
         with pytest.raises(QueryError, match="may come after 'X' or be the treatment"):
             ceg.effect("X", {"Y": 1}, given=group)
     for group in ({"Z": 1}, evidence.visits(before), evidence.takes("w0", 1)):
-        effect = ceg.effect("X", {"Y": 1}, given=group, draws=0)
+        effect = ceg.effect("X", {"Y": 1}, given=group, given_staging=True, draws=0)
         assert effect.differences["effect"].tolist() == pytest.approx([0.4])
         assert effect.differences["observed"].tolist() == pytest.approx([0.4])
         assert effect.differences["low"].isna().all()
@@ -323,7 +323,8 @@ def test_intervals_are_those_of_the_posterior(db: Database) -> None:
 
     survey = db.ingest("select i % 2 as x, i % 10 < 3 + 2 * (i % 2) as y from range(400) t(i)")
     ceg = survey.event_tree().set_stages({}, alpha=4).to_ceg()
-    effect = ceg.effect("x", {"y": True}, draws=20_000, level=0.9)
+    asked = {"draws": 20_000, "level": 0.9, "given_staging": True}
+    effect = ceg.effect("x", {"y": True}, **asked)
     edges = ceg.edges.query("variable == 'y'")
     for row, (_, of) in zip(
         effect.probabilities.itertuples(), edges.groupby("source"), strict=True
@@ -332,7 +333,7 @@ def test_intervals_are_those_of_the_posterior(db: Database) -> None:
         low, high = beta.ppf([0.05, 0.95], mass[1], mass[0])
         assert (row.low, row.high) == pytest.approx((low, high), abs=3e-3)
         assert row.probability == pytest.approx(mass[1] / sum(mass))
-    again = ceg.effect("x", {"y": True}, draws=20_000, level=0.9)
+    again = ceg.effect("x", {"y": True}, **asked)
     pd.testing.assert_frame_equal(again.differences, effect.differences)
     for bad in ({"level": 1}, {"draws": -1}, {"seed": -1}, {"least": 2}, {"between": [0, 0]}):
         with pytest.raises(QueryError):
