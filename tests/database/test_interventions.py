@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -338,6 +339,51 @@ def test_intervals_are_those_of_the_posterior(db: Database) -> None:
     for bad in ({"level": 1}, {"draws": -1}, {"seed": -1}, {"least": 2}, {"between": [0, 0]}):
         with pytest.raises(QueryError):
             ceg.effect("x", {"y": True}, **bad)  # type: ignore[arg-type]
+
+
+def test_effects_are_not_pooled_over_stages_by_default(db: Database) -> None:
+    """By hand: shares of y at x, standardised over z; P(z) = 1/2, and x depends on z."""
+    counts = {  # (z, x): how many, and how many of them have y
+        (0, 0): (60, 18), (0, 1): (40, 18), (1, 0): (30, 15), (1, 1): (70, 42),
+    }  # fmt: skip
+    rows = [
+        {"z": z, "x": x, "y": int(i < k)} for (z, x), (n, k) in counts.items() for i in range(n)
+    ]
+    survey = db.ingest(pd.DataFrame(rows), name="unpooled", replace=True)
+    alike = {("0", x): "low" for x in "01"} | {("1", x): "high" for x in "01"}
+    ceg = survey.event_tree().set_stages(alike).to_ceg()
+    effect = ceg.effect("x", {"y": 1})
+    p = {cell: k / n for cell, (n, k) in counts.items()}
+    by_label = [(p[0, x] + p[1, x]) / 2 for x in (0, 1)]
+    assert effect.probabilities["probability"].tolist() == pytest.approx(by_label)
+    (found,) = effect.differences.itertuples()
+    assert found.effect == pytest.approx(by_label[1] - by_label[0])
+    # The delta method: z decides the weights, each cell is a sample of its own.
+    of_cells = sum(p[cell] * (1 - p[cell]) / n / 4 for cell, (n, _) in counts.items())
+    by_z = [p[z, 1] - p[z, 0] for z in (0, 1)]
+    error = math.sqrt(of_cells + (by_z[0] - by_z[1]) ** 2 / 4 / 200)
+    assert (found.low, found.high) == pytest.approx(
+        (found.effect - 1.96 * error, found.effect + 1.96 * error), abs=0.01
+    )
+    seen = [(18 + 15) / 90, (18 + 42) / 110]
+    assert effect.probabilities["observed"].tolist() == pytest.approx(seen)
+    # The stages say that x makes no difference, which the rows do not bear out.
+    assert found.staged == pytest.approx(0, abs=1e-12)
+    assert "the stages make it 1 against 0 +0.0000 instead of +0.1250" in str(effect)
+    staged = ceg.effect("x", {"y": 1}, given_staging=True)
+    assert staged.differences["effect"].tolist() == pytest.approx([0], abs=1e-12)
+    assert "they take the staging as known" in str(staged)
+    apart = survey.event_tree(name="apart").set_stages({}, alpha=0.01).to_ceg()
+    assert "the stages make it" not in str(apart.effect("x", {"y": 1}))
+
+
+def test_a_label_that_no_row_has_somewhere_leaves_the_effect_open(db: Database) -> None:
+    rows = "select i % 2 as z, if(i % 2 = 0, i // 2 % 2, 0) as x, i % 3 = 0 as y"
+    survey = db.ingest(f"{rows} from range(60) t(i)", name="open", replace=True)
+    tree = survey.event_tree(sampling_zeros="full")
+    found = tree.set_stages({}).to_ceg().effect("x", {"y": True}, least=0)
+    wide = found.probabilities.set_index("label").eval("high - low")
+    assert wide["1"] > wide["0"] + 0.2
 
 
 def test_a_conditioned_ceg_is_not_intervened_on(db: Database) -> None:
