@@ -201,9 +201,7 @@ def probabilities_caption(rows: Stages, variable: str, note: str) -> str:
         "share in the stage, whether or not its situations are alike; n is the number of "
         "people who reach the stage",
         _COLOURS,
-        "Squares: the only possible answer, with probability 1"
-        if "single_edge" in kinds
-        else "",
+        "Squares: nobody gave another answer" if "single_edge" in kinds else "",
         "Diamonds: nobody in the stage gave an answer, so the dot is the prior mean"
         if "unobserved" in kinds
         else "",

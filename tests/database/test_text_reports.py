@@ -191,8 +191,8 @@ def test_what_is_uncertain_or_certain_or_unseen_is_said(db: Database) -> None:
     survey = db.ingest(rows, levels={"x": ["u", "w", "z"]})
     tree = survey.event_tree(add_paths=[{"x": "z", "y": "v"}], blank="structural")
     text = tree.learn_stages(single_edges="apart").to_ceg().report.text(unit="answers")
-    said = "All answers with x “u” answered “v” to y; nobody in the data answered otherwise"
-    assert f"{said} (n = 40)." in text
+    said = "40 of 40 answers with x “u” answered “v” to y; of such answers in general, at least"
+    assert f"{said} 92 % (n = 40)." in text
     assert "Nothing is said about y of answers with x “z”: the data have no answer." in text
     assert "40 of the 49 answers were asked this question." in text
     book = {"variables": {"x": {"label": "Did it rain?"}}}

@@ -216,6 +216,19 @@ def answer_phrase(name: str, label: str, words: Words, *, is_first: bool = True)
     return f"answered {quoted(label)} to {name}" if is_first else quoted(label)
 
 
+def at_least(n: int) -> str:
+    """Return the smallest share that all of n people are compatible with, at 95 %.
+
+    Examples
+    --------
+    >>> at_least(15), at_least(75), at_least(1_566)
+    ('81 %', '96 %', '99.8 %')
+    """
+    share = 100 * 0.05 ** (1 / n)
+    digits = max(0, math.ceil(-math.log10(100 - share)))
+    return f"{math.floor(share * 10**digits) / 10**digits:g} %"
+
+
 def interval_phrase(low: float | None, high: float | None, base: int) -> str:
     """Return an interval in parentheses; nothing where there is none.
 

@@ -191,8 +191,15 @@ def stage_sentence(
     comma = "," if ", " in who or len(stage.group.rules) > 1 else ""
     if len(answers) == 1:
         what = phrases.answer_phrase(name, answers[0].label, words)
-        others = "" if is_conditioned else "; nobody in the data answered otherwise"
-        return f"All {who}{comma} {what}{others} {_based_on(n)}."
+        if is_conditioned:
+            return f"All {who}{comma} {what} {_based_on(n)}."
+        if n is None:
+            return f"As far as the data show, {who}{comma} {what} {_based_on(n)}."
+        least = phrases.at_least(n)
+        return (
+            f"{n:,} of {n:,} {who}{comma} {what}; of such {unit} in general, at least {least} "
+            f"{_based_on(n)}."
+        )
     if focus is not None and len(answers) == 2:
         first, other = sorted(answers, key=lambda a: a.label != focus)
         rest = base - int(base * (first.probability or 0.0) + 0.5)
@@ -256,8 +263,8 @@ def _how_to_read(report: ReportData, unit: str) -> list[str]:
         else [
             (
                 f"“{example} (29 to 33)”: {expect} The numbers in parentheses show the "
-                "uncertainty: there is a 95 % chance that the true number is between them, if "
-                "the groups are right."
+                "uncertainty: there is a 95 % chance that the true number is between them, "
+                f"whether or not the {unit} of a group are alike."
             )
         ]
     )
