@@ -1091,6 +1091,12 @@ class AnswerOptions:
     def __post_init__(self) -> None:
         """Check the level."""
         if self.interval is not None:
+            if isinstance(self.interval, str):
+                raise QueryError(
+                    f"interval is the level of the intervals, not {self.interval!r}",
+                    hint="ask for the label of a variable of this name in a mapping: "
+                    f"probability({{'interval': {self.interval!r}}})",
+                )
             check_level(self.interval, QueryError, "interval")
         elif self.given_staging:
             raise QueryError(

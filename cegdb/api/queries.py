@@ -276,7 +276,8 @@ class Queryable(ABC, Generic[Conditional]):
             self._add_probability(frame, options, [name], [labels], probability, 0)
             parts.append(frame)
         if not parts:
-            return pd.DataFrame(columns=["variable", "label", "probability"])
+            limits = [] if options.interval is None else ["low", "high", "n"]
+            return pd.DataFrame(columns=["variable", "label", "probability", *limits])
         return pd.concat(parts, ignore_index=True)
 
     def _add_probability(
@@ -343,11 +344,14 @@ class Queryable(ABC, Generic[Conditional]):
         from cegdb.inference import queries
 
         conditioned = self._compiled()
+        options = options_from(settings, AnswerSettings, AnswerOptions)
         before = queries.variable_names(conditioned, by)
         names, columns, probability = queries.conditional_distribution(
-            conditioned, before, queries.variable_names(conditioned, variables)
+            conditioned,
+            before,
+            queries.variable_names(conditioned, variables),
+            ("probability", *(() if options.interval is None else ("low", "high", "n"))),
         )
-        options = options_from(settings, AnswerSettings, AnswerOptions)
         frame = pd.DataFrame(dict(zip(names, columns, strict=True)))
         self._add_probability(frame, options, names, columns, probability, len(before))
         return frame

@@ -69,7 +69,7 @@ class AnswerIntervals:
             if isinstance(part, Answer)
         }
         one = np.array([0])
-        is_known = bool(named) and named <= self._known_variables()
+        is_known = named <= self._known_variables() and len(named) == len(list(items(event)))
         return self.of_classes(
             np.where(is_met, 0, -1), one, one - 1, np.array([point]), is_known=is_known
         )
@@ -264,6 +264,8 @@ def rows_below(tree: CountedTree, leaves: Bools) -> Ints:
 
 def _effective_share(tree: CountedTree) -> float:
     """Return what a row counts, on average."""
+    if not tree.layers:
+        return 1.0
     first = tree.layers[0]
     answered = int(tree.n[first.start + 1 : first.stop + 1].sum())
     return float(tree.size[first].sum()) / answered if answered else 1.0

@@ -380,16 +380,23 @@ def _one_edge_later(graph: Graph, value: Floats, mass: Floats) -> Floats:
 
 
 def conditional_distribution(
-    model: ConditionedModel, before: Sequence[str], variables: Sequence[str]
+    model: ConditionedModel,
+    before: Sequence[str],
+    variables: Sequence[str],
+    columns_beside: Sequence[str] = ("probability",),
 ) -> tuple[list[str], list[list[str]], Floats]:
-    """Return names, labels and probabilities of variables given each answer to ``before``."""
+    """Return names, labels and probabilities of variables given each answer to ``before``.
+
+    Variables called like ``columns_beside`` are refused.
+    """
     ceg = model.ceg
     names = [ceg.variables[ceg.variable_index(name)].name for name in (*before, *variables)]
-    if "probability" in names:
-        raise QueryError(
-            "a variable is named 'probability', like the column of probabilities",
-            hint="query the probability of each of its labels instead",
-        )
+    for name in columns_beside:
+        if name in names:
+            raise QueryError(
+                f"a variable is named {name!r}, like a column of the table",
+                hint="use marginals, or ask for the probability of each of its labels",
+            )
     columns, joint = distribution(model, names)
     if not before:
         return names, columns, joint

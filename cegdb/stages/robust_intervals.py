@@ -33,6 +33,8 @@ def intervals_of_stages(steps: Steps, estimates: Arrays, level: float) -> tuple[
     steps.run("situation_size")
     rows = steps.arrays("select * from temp.situation_size order by all")
     low, high = np.zeros(len(estimates["size"])), np.ones(len(estimates["size"]))
+    if not len(low):
+        return low, high
     first_row = np.unique(estimates["stage_id"], return_index=True)
     starts = np.flatnonzero(np.diff(rows["hyperstage_id"])) + 1
     for part in np.split(np.arange(len(rows["size"])), starts):

@@ -41,6 +41,19 @@ def counted(tree: CountedTree, cells: np.ndarray) -> CountedTree:
     return replace(tree, n=np.append(cells.sum(), edges), size=edges.astype(float))
 
 
+def _share(cells: np.ndarray, known: dict[str, str], event: dict[str, str]) -> float:
+    """Return the share of an event among the rows that agree with what is known."""
+    places = {name: i for i, name in enumerate("zxy")}
+    some: list[slice | int] = [slice(None)] * 3
+    for name, label in known.items():
+        some[places[name]] = int(label)
+    both = list(some)
+    for name, label in event.items():
+        both[places[name]] = int(label)
+    total = cells[tuple(some)].sum()
+    return float(cells[tuple(both)].sum() / total) if total else 0.5
+
+
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -79,10 +92,10 @@ def main() -> None:
                 widths.append(high - low)
                 covered += low <= effect <= high
                 for i, (one, (_, event)) in enumerate(zip(given, ASKED, strict=True)):
-                    intervals = AnswerIntervals(own, one, LEVEL)
-                    # The narrowest one: printed probabilities may widen it.
-                    ends = [intervals.of_event(answers(event), point) for point in (0.0, 1.0)]
-                    hits[i] += ends[1].low[0] <= truths[i] <= ends[0].high[0]
+                    # Of the share of the rows: another one printed would widen the interval.
+                    share = _share(cells, *ASKED[i])
+                    limits = AnswerIntervals(own, one, LEVEL).of_event(answers(event), share)
+                    hits[i] += limits.low[0] <= truths[i] <= limits.high[0]
             error = np.std(found)
             print(
                 f"| {n:,} | {effect} | {100 * covered / sets:.1f} | {np.mean(widths):.3f} | "

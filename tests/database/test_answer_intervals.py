@@ -304,6 +304,7 @@ def test_a_probability_is_a_number_with_its_interval(db: Database) -> None:
     [
         ({"interval": 95}, "interval must be a number between 0 and 1, such as 0.95, not 95"),
         ({"interval": 0}, "interval must be a number between 0 and 1"),
+        ({"interval": "yes"}, "interval is the level of the intervals, not 'yes'"),
         ({"interval": None, "given_staging": True}, "given_staging is for intervals"),
     ],
 )
@@ -316,6 +317,28 @@ def test_settings_of_intervals_that_make_no_sense(
             ask(**settings)
     with pytest.raises(QueryError, match=message):
         ceg.distribution("Social", **settings)
+
+
+def test_variables_called_like_the_columns_are_not_overwritten(db: Database) -> None:
+    frame = pd.DataFrame(
+        {"low": ["x", "y"] * 4, "n": ["p", "q"] * 4, "interval": ["i", "j"] * 4}
+    )
+    ceg = db.ingest(frame, name="names", replace=True).event_tree().set_stages({}).to_ceg()
+    for name in ("low", "n"):
+        with pytest.raises(QueryError, match=f"a variable is named '{name}', like a column"):
+            ceg.distribution("interval", by=name)
+        assert list(ceg.distribution(name, interval=None).columns) == [name, "probability"]
+    assert ceg.marginals()["variable"].tolist() == ["low"] * 2 + ["n"] * 2 + ["interval"] * 2
+    assert ceg.probability({"interval": "i"}).n == 8
+
+
+def test_a_tree_without_questions_has_no_uncertainty(db: Database) -> None:
+    frame = pd.DataFrame({"a": [None, None]}, dtype=object)
+    ceg = db.ingest(frame, name="empty", replace=True).event_tree().set_stages({}).to_ceg()
+    assert ceg.marginals().empty
+    whole = ceg.probability({})
+    assert (whole, whole.low, whole.high, whole.n) == (1, 1, 1, 2)
+    assert ceg.most_probable_paths()["n"].tolist() == [2]
 
 
 def test_a_model_rebuilt_since_it_was_given_evidence_has_no_rows(db: Database) -> None:
