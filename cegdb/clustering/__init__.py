@@ -18,6 +18,7 @@ from cegdb.clustering.methods import (
     programme_size,
     total_score,
 )
+from cegdb.clustering.posterior import StagingModel, StagingPosterior, posterior
 from cegdb.clustering.scoring import (
     Marginal,
     Penalised,
@@ -34,12 +35,15 @@ __all__ = [
     "Merge",
     "Penalised",
     "Plan",
+    "StagingModel",
+    "StagingPosterior",
     "agglomerate",
     "interleave",
     "learn",
     "log_marginal_likelihood",
     "log_probability",
     "log_rising",
+    "posterior",
     "programme_size",
     "total_score",
 ]

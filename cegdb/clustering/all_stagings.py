@@ -7,7 +7,8 @@ set ``S`` of situations follows from smaller sets: with ``s`` the last situation
     Z(S) = sum over the stages B of S that contain s of exp(m(B)) Z(S without B)
 
 and the best staging is the same with the maximum instead of the sum: 3^n steps for ``n``
-situations [1]_. A structure prior that depends on the number of stages is weighed at the end,
+situations [1]_. The probability that ``B`` is a stage is ``exp(m(B)) Z(all without B) /
+Z(all)``. A structure prior that depends on the number of stages is weighed at the end,
 from ``Z(S, k)`` over the stagings of ``S`` into ``k`` stages. Sets are the bits of whole
 numbers.
 
@@ -124,6 +125,28 @@ def log_total(hyperstage: Hyperstage, score: Score, structure: NDArray[np.float6
     sums = _over_sets(scores, len(scores) // 2, _log_sum)
     by_number = _log_sum(_splits(sums, scores, len(scores) - 1)) + structure[1:]
     return float(_log_sum(by_number[:, None])[0])
+
+
+def stage_probabilities(
+    hyperstage: Hyperstage, score: Score, structure: NDArray[np.float64]
+) -> tuple[float, NDArray[np.float64]]:
+    """Return `log_total`, and for each set of situations the probability that it is a stage.
+
+    ``score`` is a log marginal likelihood.
+    """
+    scores = stage_scores(hyperstage, score)
+    sums = _over_sets(scores, len(scores), _log_sum)
+    total = float(_log_sum((sums[-1, 1:] + structure[1:])[:, None])[0])
+    # The situations outside a stage, whose set is the complement, however they are staged.
+    others = _log_sum((sums[::-1, :-1] + structure[1:]).T)
+    others[0] = -np.inf
+    return total, np.exp(scores + others - total)
+
+
+def is_member(n_situations: int) -> NDArray[np.bool_]:
+    """Return which situations each set holds, shape (sets, situations)."""
+    sets = np.arange(1 << n_situations)[:, None]
+    return (sets >> np.arange(n_situations) & 1).astype(bool)
 
 
 def _over_sets(

@@ -63,6 +63,13 @@ class Marginal:
         rising = log_rising(prior, counts).sum(axis=-1)
         return np.asarray(rising - log_rising(prior.sum(axis=-1), counts.sum(axis=-1)))
 
+    def masses(self, terms: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the Dirichlet posterior of each stage, shape (..., labels)."""
+        if self.stage_mass is not None:
+            return np.asarray(terms + self.stage_mass / terms.shape[-1])
+        counts, prior = np.split(terms, 2, axis=-1)
+        return np.asarray(counts + prior)
+
 
 @dataclass(frozen=True)
 class Penalised:
