@@ -109,6 +109,7 @@ DISTANCES: Final[Mapping[str, tuple[str, ...]]] = {
 
 _MOST_RUNS: Final = 10_000_000
 _MOST_DRAWS: Final = 1_000_000
+_LEAST_SAMPLES: Final = 20
 _STRUCTURE_PRIOR_METHODS: Final = ("ahc", "auto", "hc", "exact")
 _CRITERION_METHODS: Final = ("ahc", "auto")
 _NO_FILE_ENCODINGS: Final = (
@@ -1217,6 +1218,52 @@ class IntervalSettings(TypedDict, total=False):
 
     level: float
     runs: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class PosteriorOptions:
+    """How the posterior of all stagings is found."""
+
+    structure_prior: StructurePrior | None = _setting(
+        None,
+        """Prior of the stagings: "flat" (all stagings of a hyperstage are equally probable) or
+        "size" (every number of stages is equally probable, and so is every staging with the
+        same number). Default: that of the learning.""",
+        choices=get_args(StructurePrior),
+    )
+    level: float = _same(EffectOptions, "level")
+    samples: int | None = _setting(
+        None,
+        """Draws that each of 4 chains keeps for a hyperstage of more than 14 situations.
+        Default: 1,000 for up to 40 situations, fewer for more (40 for 1,000).""",
+        type=int,
+    )
+    seed: int = _same(EffectOptions, "seed")
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        if self.structure_prior is not None:
+            check_choice(
+                "structure_prior", self.structure_prior, get_args(StructurePrior), StagingError
+            )
+        check_level(self.level, StagingError)
+        if self.samples is not None and (
+            not is_whole(self.samples) or not _LEAST_SAMPLES <= self.samples <= _MOST_RUNS
+        ):
+            raise StagingError(
+                f"samples must be a whole number from {_LEAST_SAMPLES} to {_MOST_RUNS:,}, not "
+                f"{self.samples!r}"
+            )
+        check_seed(self.seed, StagingError)
+
+
+class PosteriorSettings(TypedDict, total=False):
+    """Settings of `PosteriorOptions`."""
+
+    structure_prior: StructurePrior | None
+    level: float
+    samples: int | None
     seed: int
 
 

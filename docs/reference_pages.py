@@ -59,6 +59,7 @@ PAGES = {
         "Made by `ceg.given`, `ceg.do` and `staged.given`.",
         ["ConditionedCeg", "IntervenedCeg", "ConditionedStagedTree"],
     ),
+    "posterior": ("Posterior", "Made by `staged.posterior`.", ["Posterior"]),
     "order-search": ("OrderSearch", "Made by `survey.search_orders`.", ["OrderSearch"]),
     "evidence": (
         "Evidence",

@@ -28,6 +28,7 @@ SUBJECTS = {
         "staged_situations", "staged_florets", "staged_edges", "merges",
     ],
     "Stability": [
+        "hyperstage_posteriors", "costagings",
         "stage_bootstraps", "stage_stability", "stage_pairs", "bootstrap_intervals",
     ],
     "Chain Event Graphs": [

@@ -9,6 +9,7 @@ from cegdb.api.conditioned_ceg import ConditionedCeg, ConditionedStagedTree, Int
 from cegdb.api.database import Collection, Database
 from cegdb.api.event_tree import EventTree
 from cegdb.api.order_search import OrderSearch
+from cegdb.api.posterior import Posterior
 from cegdb.api.reports import cite
 from cegdb.api.results import Adjustment, Assigned, Classification, Completed, Effect
 from cegdb.api.staged_tree import StagedTree
@@ -32,6 +33,7 @@ __all__ = [
     "EventTree",
     "IntervenedCeg",
     "OrderSearch",
+    "Posterior",
     "StagedTree",
     "Survey",
     "cite",

@@ -9,6 +9,7 @@ from cegdb import views
 from cegdb.api.chain_event_graph import ChainEventGraph
 from cegdb.api.conditioned_ceg import ConditionedStagedTree
 from cegdb.api.plots import StagingPlots
+from cegdb.api.posterior import Posterior
 from cegdb.api.queries import StoredModel
 from cegdb.api.settings import options_from, takes
 from cegdb.ceg import build_ceg
@@ -19,6 +20,8 @@ from cegdb.options import (
     CegSettings,
     IntervalOptions,
     IntervalSettings,
+    PosteriorOptions,
+    PosteriorSettings,
     StabilityOptions,
     StabilitySettings,
 )
@@ -50,9 +53,9 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
 
     Look at it (`stages`, `stage_edges`, `stage_table`, `draw`, `plot`), change it (`join`,
     `split`, `rename`, `template`), compare it with another one (`diff`, `hamming`,
-    `inclusion`, `cid`, `lr_test`, `bayes_factor`), see how certain it is (`stability`,
-    `intervals`) and what it says of independence (`parents`, `independences`). `to_ceg`
-    makes its CEG.
+    `inclusion`, `cid`, `lr_test`, `bayes_factor`), see how certain it is (`posterior`,
+    `stability`, `intervals`) and what it says of independence (`parents`, `independences`).
+    `to_ceg` makes its CEG.
 
     Examples
     --------
@@ -940,6 +943,78 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         ``other_id``.
         """
         return self._frame("stage_pairs", "staging", "kind, vertex_id, other_id")
+
+    @takes(PosteriorSettings, PosteriorOptions)
+    def posterior(self, **settings: Unpack[PosteriorSettings]) -> Posterior:
+        """Return how probable it is among all stagings, and what they say on average.
+
+        Stages that were learnt are in question; of a staging given by hand, all of them. All
+        stagings of a hyperstage of up to 14 situations are looked at; of a larger one they are
+        sampled. The database keeps how probable it is that two situations share a stage (views
+        ``cegdb.costagings`` and ``cegdb.hyperstage_posteriors``), until this is run again.
+
+        Parameters
+        ----------
+        **settings
+            Those of `PosteriorOptions`.
+
+        Returns
+        -------
+        Posterior
+            Printed, it says how probable the staging is and whether a better one is known. It
+            has the frames ``hyperstages``, ``pairs``, ``probabilities`` and ``best``.
+
+        Raises
+        ------
+        StagingError
+            There are more than 2,000,000 pairs, or a setting is not usable.
+        StoreError
+            The database is open read-only.
+
+        Notes
+        -----
+        The posterior is by the log marginal likelihood, with the prior, weights and hyperstages
+        of this staging, by whatever score it was learnt [1]_. Up to 14 situations take some
+        seconds, 1,000 half a minute. Samples are from 4 chains [2]_ (situations all together,
+        all apart, as shown, and at random); where ``effective_size`` is small or
+        ``max_difference`` large, take more ``samples``.
+
+        References
+        ----------
+        .. [1] T. Silander and T.-Y. Leong (2013), A dynamic programming algorithm for learning
+           chain event graphs. Discovery Science, 201-216.
+        .. [2] S. Jain and R. M. Neal (2004), A split-merge Markov chain Monte Carlo procedure
+           for the Dirichlet process mixture model. Journal of Computational and Graphical
+           Statistics 13, 158-182.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> staged = cegdb.open().demo("chds").staging
+        >>> found = staged.posterior()
+        >>> found.hyperstages[["variable", "n_stages", "probability"]].round(4)
+            variable  n_stages  probability
+        0     Social         1       1.0000
+        1   Economic         2       1.0000
+        2     Events         2       0.7434
+        3  Admission         3       0.0019
+        """
+        from cegdb.stability.posterior import staging_posterior
+
+        options = options_from(settings, PosteriorSettings, PosteriorOptions)
+        frames = staging_posterior(self._store, self.id, options)
+        return Posterior(self._store, self, frames)
+
+    @property
+    def costagings(self) -> pd.DataFrame:
+        """The pairs of situations that may share a stage, once `posterior` was run.
+
+        Columns: ``staging``; ``variable``; ``situation`` and ``path``; ``other`` and
+        ``other_path``; ``stage`` and ``other_stage``; ``is_together``, whether these are the
+        same; ``probability`` that both share a stage, over all stagings; its ``std_error``
+        (missing if exact); ``method``, ``exact`` or ``sampled``; ``vertex_id``, ``other_id``.
+        """
+        return self._frame("costagings", "staging", "vertex_id, other_id")
 
     @takes(IntervalSettings, IntervalOptions)
     def intervals(

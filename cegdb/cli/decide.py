@@ -28,6 +28,18 @@ _MAY_DROP_COMPARED = (
 )
 _MAY_DROP_ALPHAS = ("log_likelihood", "aic", "smallest_prior", "df")
 _MAY_DROP_STABILITY = ("staging", "kind", "n_runs", "n_situations", "min_share")
+_MAY_DROP_POSTERIOR = (
+    *(
+        "staging",
+        "seed",
+        "structure_prior",
+        "hyperstage_id",
+        "n_chains",
+        "n_draws",
+        "log_shown",
+    ),
+    *("log_best", "vertex_id", "other_id", "label_id", "path", "other_path"),
+)
 _MAY_DROP_INTERVALS = (
     *("staging", "given", "level", "method", "weight", "situation", "share", "path"),
 )
@@ -175,6 +187,40 @@ def stability(
         )
         printed = frame.drop(columns=["stage_id", "outside_id"])
         print_frame(printed, form, least=_MAY_DROP_STABILITY)
+
+
+@main.command()
+@DB
+@NAME
+@from_settings(settings.PosteriorOptions)
+@click.option(
+    "--show",
+    type=click.Choice(["hyperstages", "pairs", "probabilities", "best"]),
+    default="hyperstages",
+    show_default=True,
+    help="Rows to print: how probable the stages of each hyperstage are; how probable it is "
+    "that each two situations share a stage; the probabilities of each situation, averaged "
+    "over all stagings; or the stages of the best staging known.",
+)
+@FORMAT
+def posterior(db: Path, name: str, show: str, form: str | None, **options: Any) -> None:
+    """Find how probable the staging NAME in DB is among all stagings.
+
+    Prints whether a better staging is known, and for each hyperstage the posterior probability
+    of its stages. Of hyperstages with more than 14 situations stagings are sampled. Pairs and
+    hyperstages are stored in DB.
+
+    \b
+    Examples:
+      cegdb posterior falls.duckdb falls
+      cegdb posterior falls.duckdb falls --structure-prior size --show pairs
+    """
+    with opened(str(db)) as database:
+        staged = database.stagings[name]
+        with working("looking at all stagings", database):
+            found = staged.posterior(**options)
+        say(str(found), "pairs of situations: view cegdb.costagings")
+        print_frame(getattr(found, show), form, least=_MAY_DROP_POSTERIOR)
 
 
 @main.command()

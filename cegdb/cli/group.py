@@ -38,8 +38,8 @@ SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
         *("cuts", "independence", "test-independence"),
     ),
     "Decide": (
-        *("search-orders", "alpha-path", "compare", "diff", "stability", "intervals"),
-        *("parents", "independences"),
+        *("search-orders", "alpha-path", "compare", "diff", "posterior", "stability"),
+        *("intervals", "parents", "independences"),
     ),
     "Exchange": ("codebook", "export", "write-bif", "cite"),
     "Maintain": ("append", "refresh", "rebuild", "check", "drop", "migrate"),

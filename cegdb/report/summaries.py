@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _LONGEST: Final = 60
 _MOST_BAD: Final = 5
+_TIE: Final = 1e-6
 _VIOLATION: Final = ("invariant", "kind", "name", "row_id", "detail")
 _DECISIONS: Final = {
     "blank_structural": "blank (not applicable)",
@@ -180,6 +181,12 @@ def _staging(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
             lines += [*_learning(row["method"], settings, details), _spurious(details)]
         else:
             lines.append("  nothing could merge: no hyperstage had two stages to start with")
+    if "posterior" in details:
+        known = details["posterior"]
+        lines.append(
+            f"  among all stagings (structure prior {known['structure_prior']}): "
+            f"{posterior_text(known)}"
+        )
     not_named = details.get("situations_not_named", 0)
     if not_named:
         lines.append(
@@ -253,6 +260,23 @@ def _probability(logarithm: float) -> str:
     if logarithm > math.log(0.995):
         return "above 0.99"
     return "below 1e-6" if logarithm < math.log(1e-6) else f"{math.exp(logarithm):.2g}"
+
+
+def posterior_text(known: Mapping[str, Any]) -> str:
+    """Return how probable a staging is among all stagings, and whether a better one is known.
+
+    Examples
+    --------
+    >>> posterior_text({"log_probability": -3.0, "log_gain": 0.316, "is_sampled": True})
+    'the one shown has posterior probability at most 0.05; a better one is known (+0.32 log)'
+    """
+    probability = _probability(known["log_probability"])
+    at_most = "at most " if known["is_sampled"] and probability[0].isdigit() else ""
+    gain = known["log_gain"]
+    better = (
+        f"a better one is known (+{gain:.2g} log)" if gain > _TIE else "none better is known"
+    )
+    return f"the one shown has posterior probability {at_most}{probability}; {better}"
 
 
 def _spurious(details: Mapping[str, Any]) -> str:

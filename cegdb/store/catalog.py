@@ -65,6 +65,8 @@ _STORAGE: Final[Mapping[Kind, _Storage]] = {
             schema.stage_bootstrap,
             schema.situation_pair,
             schema.bootstrap_interval,
+            schema.costaging,
+            schema.hyperstage_posterior,
         ),
     ),
     "ceg": _Storage(

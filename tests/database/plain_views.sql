@@ -255,6 +255,34 @@ inner join cegdb.stages as u on g.name = u.staging and n.stage_id = u.stage_id
 inner join plain.situations as v on t.name = v.tree and p.vertex_id = v.vertex_id
 inner join plain.situations as o on t.name = o.tree and p.other_id = o.vertex_id;
 
+create view plain.costagings as
+select
+    g.name as staging,
+    v.variable,
+    v.situation,
+    v.path,
+    o.situation as other,
+    o.path as other_path,
+    s.stage,
+    u.stage as other_stage,
+    m.stage_id = n.stage_id as is_together,
+    p.probability,
+    p.std_error,
+    p.method,
+    p.vertex_id,
+    p.other_id
+from cegdb.costaging as p
+inner join cegdb.staging as g on p.staging_id = g.staging_id
+inner join cegdb.event_tree as t on g.tree_id = t.tree_id
+inner join cegdb.stage_member as m
+    on p.staging_id = m.staging_id and p.vertex_id = m.vertex_id
+inner join cegdb.stage_member as n
+    on p.staging_id = n.staging_id and p.other_id = n.vertex_id
+inner join cegdb.stages as s on g.name = s.staging and m.stage_id = s.stage_id
+inner join cegdb.stages as u on g.name = u.staging and n.stage_id = u.stage_id
+inner join plain.situations as v on t.name = v.tree and p.vertex_id = v.vertex_id
+inner join plain.situations as o on t.name = o.tree and p.other_id = o.vertex_id;
+
 create view plain.stage_stability as
 with sided as (
     select

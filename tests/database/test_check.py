@@ -82,6 +82,7 @@ def fill(db: Database) -> None:
     fallers = graph.given(fall="fall").save("fallers")
     fallers.given(avoids("w2")).save("fallers elsewhere")
     learnt.stability(runs=3)
+    learnt.posterior()
     learnt.intervals("bootstrap", runs=3)
     given = falls.set_stages({("community", "high"): "a", ("hospital", "high"): "a"}, "given")
     given.to_ceg("given")
@@ -789,6 +790,42 @@ STAGING_FAULTS = [
         )
         for column, value in (("low", "-0.1"), ("high", "1.1"), ("low", "'nan'"), ("high", "0"))
     ),
+    *(
+        Fault(
+            "check_posterior", "pairs belong to one hyperstage with a posterior", "learnt", sql
+        )
+        for sql in (
+            "update cegdb.costaging set vertex_id = 0",
+            "update cegdb.costaging set other_id = 1000",
+            "update cegdb.costaging set vertex_id = other_id, other_id = vertex_id",
+            "update cegdb.costaging set method = 'sampled'",
+            "delete from cegdb.hyperstage_posterior",
+        )
+    ),
+    *(
+        Fault("check_posterior", "a posterior has all its pairs", "learnt", sql)
+        for sql in (
+            "delete from cegdb.costaging",
+            "update cegdb.hyperstage_posterior set n_situations = n_situations + 1",
+        )
+    ),
+    *(
+        Fault(
+            "check_posterior",
+            "the best staging known is as good as the one shown, and all hold it",
+            "learnt",
+            f"update cegdb.hyperstage_posterior set {column} = {value}",
+        )
+        for column, value in (
+            ("log_shown", "log_best + 0.1"),
+            ("log_total", "log_best - 1"),
+            ("n_stages_best", "n_situations + 1"),
+            ("mean_stages", "n_situations + 1"),
+            ("mean_stages", "0.5"),
+            ("n_draws", "100"),
+            ("log_total", "'nan'"),
+        )
+    ),
 ]
 
 CEG_FAULTS = [
@@ -1054,6 +1091,8 @@ OWNED = {
         "stage_bootstrap",
         "situation_pair",
         "bootstrap_interval",
+        "costaging",
+        "hyperstage_posterior",
     ],
     "ceg": ["position", "position_member", "ceg_edge", "merge_step"],
 }

@@ -670,7 +670,7 @@ def test_a_dirty_file_goes_from_receipt_to_ceg(tmp_path: Path) -> None:
     "command",
     [
         *("event-tree", "learn-stages", "to-ceg", "append", "join", "stability", "check"),
-        *("rebuild", "show", "drop"),
+        *("rebuild", "show", "drop", "posterior"),
     ],
 )
 def test_a_database_that_is_not_there_is_not_made(tmp_path: Path, command: str) -> None:

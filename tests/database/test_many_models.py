@@ -28,6 +28,7 @@ VIEWS = {
     "staged_edges": "staging",
     "merges": "staging",
     "stage_pairs": "staging",
+    "costagings": "staging",
     "stage_stability": "staging",
     "bootstrap_intervals": "staging",
     "positions": "ceg",
@@ -40,6 +41,7 @@ OTHERS = {
     "stages": "staging",
     "stage_edges": "staging",
     "stage_table": "staging",
+    "hyperstage_posteriors": "staging",
     "staged_situations": "staging",
     "position_probability": "ceg",
     "marginals": "ceg",
@@ -53,6 +55,7 @@ WALKED = {
     "staged_situations",
     "situation_positions",
     "stage_pairs",
+    "costagings",
     "stage_stability",
     "bootstrap_intervals",
     "position_probability",
@@ -93,6 +96,8 @@ def make_all(db: Database) -> None:
         name="one word", relabel={("at 2", "dead"): "gone"}, method="ahc"
     ).to_ceg()
     db.stagings["chds"].stability(runs=3)
+    db.stagings["chds"].posterior()
+    db.stagings["gated"].posterior()
     db.stagings["gated"].stability("parametric", runs=2)
     db.stagings["gated"].intervals("bootstrap", runs=2)
 

@@ -41,6 +41,8 @@ from cegdb.options import (
     OrderSettings,
     PictureOptions,
     PictureSettings,
+    PosteriorOptions,
+    PosteriorSettings,
     ReadOptions,
     RowOptions,
     RowSettings,
@@ -91,6 +93,7 @@ METHODS: dict[Callable[..., Any], tuple[Keywords, str]] = {
         (StabilitySettings, (StabilityOptions,), {"bootstrap"}),
         "bootstrap",
     ),
+    StagedTree.posterior: ((PosteriorSettings, (PosteriorOptions,), set()), ""),
     StagedTree.intervals: ((IntervalSettings, (IntervalOptions,), {"method"}), "method"),
     ChainEventGraph.assign: (ROWS, "source keep into file replace"),
     ChainEventGraph.complete: (ROWS, "source variables keep into file replace"),
@@ -199,7 +202,12 @@ def test_an_option_has_the_default_of_the_parameter_of_its_method() -> None:
                 differing.append((name, option.name, given, default))
     assert differing == []
     assert compared >= {
-        *(("stability", "runs"), ("intervals", "level"), ("effect", "draws")),
+        *(
+            ("stability", "runs"),
+            ("posterior", "samples"),
+            ("intervals", "level"),
+            ("effect", "draws"),
+        ),
         *(("most-probable-paths", "k"), ("calibration", "bins"), ("run", "gate_min_rows")),
         *(("plot flow", "width_mm"), ("report text", "unit"), ("draw", "font_size")),
         *(("rebuild", "stages"), ("assign", "blank"), ("ingest", "bad_rows")),

@@ -9,7 +9,7 @@ from cegdb.options import SCORE_NAMES
 from cegdb.render.document import Code, Heading, Items, Note, Paragraph, Table
 from cegdb.report.lineage import json_column
 from cegdb.report.setting_texts import DEFAULTS, setting_text
-from cegdb.report.summaries import spurious_stages_text, summary
+from cegdb.report.summaries import posterior_text, spurious_stages_text, summary
 from cegdb.report.view_queries import view_query
 from cegdb.report.words import methods, position_tables
 from cegdb.report.words.citations import reference_list
@@ -228,8 +228,16 @@ def _uncertainty(report: ReportData) -> list[str]:
             f"Expected number of spurious stages: {spurious_stages_text(details)} "
             f"({counted(details['null_runs'], 'null run')})."
         )
+    known = details.get("posterior")
+    among_all = (
+        f"Among all stagings: {posterior_text(known)}."
+        if isinstance(known, dict)
+        else "How probable the staging is among all stagings, and whether a better one is "
+        f"known: cegdb posterior DB {name!r}, or staged.posterior()."
+    )
     return [
         *spurious,
+        among_all,
         (
             "Intervals hold whether or not the situations of a stage are alike. How often "
             f"situations share a stage in other samples: cegdb stability DB {name!r}, or "

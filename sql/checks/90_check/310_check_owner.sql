@@ -93,6 +93,18 @@ with owned as (
     union all
     select
         'staging' as kind,
+        'costaging' as rows_of,
+        staging_id as owner_id
+    from cegdb.costaging
+    union all
+    select
+        'staging' as kind,
+        'hyperstage_posterior' as rows_of,
+        staging_id as owner_id
+    from cegdb.hyperstage_posterior
+    union all
+    select
+        'staging' as kind,
         'relabelled_edge' as rows_of,
         staging_id as owner_id
     from cegdb.relabelled_edge
