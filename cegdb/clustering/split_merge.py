@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.int64]
 
 _SPARE: Final = 4
-_MOVES_PER_STAGE: Final = 3
+_MOVES_PER_STAGE: Final = 2
 
 
 class Draw(NamedTuple):
