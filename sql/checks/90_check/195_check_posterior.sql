@@ -69,6 +69,7 @@ where
     not (
         h.log_shown <= h.log_best
         and h.log_best <= h.log_total + 1e-6 * greatest(1, abs(h.log_total))
+        and isfinite(h.log_total)
         and h.n_stages <= h.n_situations
         and h.n_stages_best <= h.n_situations
         and h.mean_stages >= 1 - 1e-6
