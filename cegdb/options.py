@@ -744,6 +744,13 @@ class LearnOptions:
         are all alike become several stages. Default: 0.05.""",
         type=float,
     )
+    max_parents: int | None = _setting(
+        None,
+        """Learn from few earlier answers, for trees with many questions: the stages of a
+        variable depend on at most so many earlier variables, the set with the best score, and
+        situations with the same answers to these start as one stage. Default: no limit.""",
+        type=int,
+    )
     initial: Start | None = _setting(
         None,
         """Where learning starts: "full" (each situation is its own stage), "indep" (one stage
@@ -805,6 +812,8 @@ class LearnOptions:
                 "method 'exact' takes no initial stages",
                 hint="it finds the optimum from anywhere; leave initial out, or freeze stages",
             )
+        if self.max_parents is not None:
+            self._check_max_parents()
         if self.structure_prior != "flat" and method not in _STRUCTURE_PRIOR_METHODS:
             raise StagingError(
                 f"method {method!r} has no structure prior",
@@ -848,6 +857,21 @@ class LearnOptions:
                     f"n_stages must be a whole number of 1 or more, not {self.n_stages!r}"
                 )
 
+    def _check_max_parents(self) -> None:
+        if not is_whole(self.max_parents) or self.max_parents < 0:
+            raise StagingError(
+                f"max_parents must be a whole number of 0 or more, not {self.max_parents!r}",
+                hint="3 is enough for most surveys",
+            )
+        is_full = self.initial is None or is_one_of(self.initial, ("full",))
+        given = "frozen" if self.frozen is not None else None if is_full else "initial"
+        if given is not None:
+            raise StagingError(
+                f"max_parents and {given} stages cannot be given together",
+                hint="max_parents chooses the situations that start as one stage; leave "
+                f"{given} out, or leave max_parents out",
+            )
+
     def _only_for(self, setting: str, *methods: str, value: str = "") -> None:
         if self.method not in methods:
             raise StagingError(
@@ -876,6 +900,7 @@ class AlphaPathSettings(_SettingsButAlpha, total=False):
     structure_prior: StructurePrior
     criterion: Criterion | None
     significance: float | None
+    max_parents: int | None
     initial: Start | StagedTree | None
     frozen: Grouping | StagedTree | None
     distance: str | None

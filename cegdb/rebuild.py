@@ -49,7 +49,8 @@ def rebuild(
     This is one transaction: all objects are rebuilt, or none. Situations that existed before
     (the same answers to the same variables lead to them, and they have the same variable) stay
     in their stage; if their label sets have changed, those with the same set stay together. A
-    new situation is its own stage. With ``"relearn"``, learnt stages are learnt again instead.
+    new situation is its own stage, or joins its configuration where stages were learnt with
+    ``max_parents``. With ``"relearn"``, learnt stages are learnt again instead.
     Stages given by hand also hold for new situations that match their paths. A CEG given
     evidence is conditioned on it again; a position in evidence is replaced by the one in which
     its former situations are now.
@@ -123,6 +124,7 @@ def _rebuild_tree(
     for staging in stagings:
         staging_id = staging.object_id
         steps.run("former_stage", staging_id=staging_id)
+        steps.run("former_parent_set", staging=staging.name)
         steps.run("former_member", staging_id=staging_id)
         steps.run("former_probability", staging_id=staging_id, survey_id=former_survey_id)
         steps.run("remaining_situation", tree_id=tree.object_id)

@@ -26,6 +26,7 @@ SUBJECTS = {
     "Staged trees": [
         "stagings", "stages", "stage_edges", "stage_table", "staged_vertices",
         "staged_situations", "staged_florets", "staged_edges", "merges",
+        "parent_sets",
     ],
     "Stability": [
         "hyperstage_posteriors", "costagings",

@@ -351,6 +351,10 @@ class EventTree(GraphObject):
         one with the smallest situations. The other methods are those of stagedtrees [2]_.
         Situations with a single edge are not learnt; those where nobody answered share a stage
         in each hyperstage.
+        With ``max_parents`` a set of earlier variables is chosen for each hyperstage, the best
+        of all, and situations with the same answers to it start as one stage: see
+        `StagedTree.parent_sets`. New rows whose history nobody had then take the stage of these
+        answers, if the tree has ``sampling_zeros="floret"``.
         With many situations a flat structure prior makes extra stages by chance: the summary
         shows the expected number, from simulated data in which all situations of a hyperstage
         are alike.

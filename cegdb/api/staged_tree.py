@@ -221,6 +221,19 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         return self._frame("merges", "staging", "step")
 
     @property
+    def parent_sets(self) -> pd.DataFrame:
+        """The parents chosen with ``max_parents``, and runners-up; empty without it.
+
+        One row per hyperstage and each of its five best sets of earlier variables. Columns:
+        ``staging``; ``variable``; ``labels`` of the hyperstage; ``set_rank`` from 1;
+        ``is_chosen``; ``parents``, the names of the set in the order of the tree;
+        ``n_configurations``, combinations of answers to them that a respondent has;
+        ``n_situations`` of the hyperstage; ``score`` with one stage for each combination, more
+        being better; ``difference`` to the score of the chosen set; ``hyperstage_id``.
+        """
+        return self._frame("parent_sets", "staging", "hyperstage_id, set_rank")
+
+    @property
     def drift(self) -> pd.DataFrame:
         """How the stages changed when it was rebuilt; empty if it never was.
 

@@ -111,7 +111,7 @@ def intervene(
     intervention = Intervention(ceg, tuple(names), tuple(texts), is_set, share_set)
     # docs/theory.md, section 11a: paths without the variable keep their probabilities, and a
     # share that does not apply stays, unless the action names it.
-    after = replace(ceg, probability=intervention.apply(ceg.probability))
+    after = replace(ceg, probability=intervention.apply(ceg.probability), is_changed=True)
     if absent == "error" and any(len(nodes) for _, nodes in lacking):
         reached = np.unique(condition(after, group).product.node)
         for action, nodes in lacking:

@@ -13,10 +13,21 @@ from cegdb.clustering.methods import (
     Coarsening,
     LearntStages,
     Plan,
+    expand,
     learn,
     log_probability,
     programme_size,
     total_score,
+)
+from cegdb.clustering.parent_sets import (
+    MAX_SETS,
+    Configurations,
+    ParentSet,
+    candidate_columns,
+    codes_of,
+    n_sets,
+    parent_sets,
+    pool_configurations,
 )
 from cegdb.clustering.posterior import StagingModel, StagingPosterior, posterior
 from cegdb.clustering.scoring import (
@@ -27,22 +38,31 @@ from cegdb.clustering.scoring import (
 )
 
 __all__ = [
+    "MAX_SETS",
     "MAX_SITUATIONS",
     "Coarsening",
+    "Configurations",
     "Hyperstage",
     "LearntStages",
     "Marginal",
     "Merge",
+    "ParentSet",
     "Penalised",
     "Plan",
     "StagingModel",
     "StagingPosterior",
     "agglomerate",
+    "candidate_columns",
+    "codes_of",
+    "expand",
     "interleave",
     "learn",
     "log_marginal_likelihood",
     "log_probability",
     "log_rising",
+    "n_sets",
+    "parent_sets",
+    "pool_configurations",
     "posterior",
     "programme_size",
     "total_score",

@@ -14,6 +14,7 @@ from cegdb.clustering.greedy import MIN_LOG_BAYES_FACTOR, TIE_TOLERANCE, Merge, 
 from cegdb.clustering.hill_climbing import climb
 from cegdb.clustering.homogeneity import p_value
 from cegdb.clustering.hyperstage import Hyperstage, name_stages
+from cegdb.clustering.parent_sets import pool_configurations
 from cegdb.clustering.scoring import Marginal, Penalised, Score
 from cegdb.clustering.segmentation import optimum
 from cegdb.clustering.share_clustering import hclust, kmeans
@@ -50,7 +51,8 @@ class Plan:
     with the best score), ``stage_mass`` the prior mass of each stage where this does not depend
     on its situations. With a ``significance`` greedy merging goes on to one stage, which is
     split again where tests at that level tell its situations apart; ``simulates`` says whether
-    the tests may simulate small tables.
+    the tests may simulate small tables. With ``max_parents`` the situations to learn are the
+    configurations of the best set of at most so many earlier variables.
     """
 
     method: Method = "ahc"
@@ -65,6 +67,7 @@ class Plan:
     stage_mass: float | None = None
     significance: float | None = None
     simulates: bool = True
+    max_parents: int | None = None
     coarsening: Coarsening = field(default_factory=Coarsening)
 
     @property
@@ -82,7 +85,8 @@ class LearntStages(NamedTuple):
 
     ``merges`` led to them, in the order made (none for methods that do not merge). After an
     approximation ``sample`` says, for a sample of the situations, by how much it is below
-    the exact greedy score, and that score.
+    the exact greedy score, and that score. With ``max_parents`` the stage is -1 where no row
+    reached the configuration.
     """
 
     stage: NDArray[np.int64]
@@ -111,7 +115,10 @@ def learn(hyperstage: Hyperstage, plan: Plan) -> LearntStages:
     array([4, 5, 4])
     """
     method, score = plan.method, plan.scorer
-    if hyperstage.counts.shape[1] == 1 or len(hyperstage.ids) == 1:
+    if plan.max_parents is not None:
+        pooled = pool_configurations(hyperstage, score, plan.max_parents)
+        return expand(learn(pooled.hyperstage, replace(plan, max_parents=None)), pooled.member)
+    if hyperstage.counts.shape[1] == 1 or len(hyperstage.ids) < 2:
         return LearntStages(hyperstage.start)
     if method == "auto" and _n_distinct_stages(hyperstage) > plan.coarsening.max_exact:
         return _merge_cells(hyperstage, plan)
@@ -138,6 +145,13 @@ def learn(hyperstage: Hyperstage, plan: Plan) -> LearntStages:
     if method == "exact":
         return LearntStages(best_staging(hyperstage, score, structure))
     raise ValueError(f"no method for {plan}")
+
+
+def expand(learnt: LearntStages, member: NDArray[np.int64]) -> LearntStages:
+    """Return the stages of situations from those of their configurations, -1 where none has."""
+    stage = np.full(len(member), -1, dtype=np.int64)
+    stage[member >= 0] = learnt.stage[member[member >= 0]]
+    return learnt._replace(stage=stage)
 
 
 def programme_size(hyperstage: Hyperstage, plan: Plan) -> int:

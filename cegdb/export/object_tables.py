@@ -37,6 +37,7 @@ _ORDERS: Final = {
     "stage_stability": "kind, stage_id",
     "bootstrap_intervals": "vertex_id, label_id",
     "merges": "step",
+    "parent_sets": "hyperstage_id, set_rank",
     "florets": "vertex_id",
     "merge_steps": "step",
     "situation_positions": "vertex_id",

@@ -95,6 +95,8 @@ class CompiledModel:
         Id of the label of each edge.
     kind
         ``CEG`` or ``staged tree``.
+    is_changed
+        Whether an intervention changed the probabilities.
     """
 
     name: str
@@ -109,6 +111,7 @@ class CompiledModel:
     variables: tuple[Variable, ...]
     label_id: Ints
     kind: str = "CEG"
+    is_changed: bool = False
 
     @property
     def vertex(self) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 from cegdb.errors import QueryError, counted, items_of, listed
 from cegdb.inference.row_passes import BLOCK_SIZES, run_passes
 from cegdb.inference.row_tables import ModelOrigin, make_tables, origin_of
+from cegdb.inference.unseen_histories import read_unseen_histories
 from cegdb.ingest.csv.csv_file import retry_rewritten
 from cegdb.ingest.files.sources import query_progress
 from cegdb.ingest.new_rows import RowColumns, open_new_rows, read_rows
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from cegdb.inference.queries import ConditionedModel
     from cegdb.inference.row_tables import ModelKey, Passes
+    from cegdb.inference.unseen_histories import UnseenHistories
     from cegdb.ingest.files.sources import Source
     from cegdb.ingest.new_rows import RowsRead
     from cegdb.options import ReadOptions
@@ -75,7 +77,10 @@ class RowTables:
 
 @dataclass(frozen=True)
 class OpenRows:
-    """The rows of a source, read and coded, ready for message passing."""
+    """The rows of a source, read and coded, ready for message passing.
+
+    ``unseen`` says how to go on after histories that the tree lacks, if its stages do.
+    """
 
     store: Store
     steps: Steps
@@ -84,23 +89,29 @@ class OpenRows:
     rows_read: RowsRead
     passes: Passes
     n_combinations: int
-    block_sizes: tuple[int, int]
+    source: RowSource
+    unseen: UnseenHistories | None
 
     def run(
         self, n: int, *, best: bool = False, labels: bool = False, vertices: bool = False
     ) -> None:
         """Answer the first n combinations: see `cegdb.inference.row_passes.run_passes`."""
+        passes = self.passes
+        if self.unseen is not None:
+            extended = self.unseen.extended(self.steps, n)
+            unknown, blank = self.rows_read.unknown, self.source.blank
+            passes = make_tables(self.steps, extended, self.origin, unknown, blank=blank)
         with self.store.counting(n, "combination") as progress:
             run_passes(
                 self.steps,
-                self.passes,
+                passes,
                 self.origin,
                 n,
                 progress,
                 best=best,
                 labels=labels,
                 vertices=vertices,
-                block_sizes=self.block_sizes,
+                block_sizes=self.source.block_sizes,
             )
 
 
@@ -126,15 +137,14 @@ def open_rows(
         try:
             with store.catalog() as catalog:
                 origin = origin_of(catalog, steps, key)
+                unseen = read_unseen_histories(store, catalog, steps, origin, model)
             columns = RowColumns(origin.order, keep, source.count, source.weight)
             rows_read = retry_rewritten(
                 partial(_read, store, con, steps, origin, source, columns)
             )
             passes = make_tables(steps, model, origin, rows_read.unknown, blank=source.blank)
             ((n,),) = steps.rows("select count(*) from temp.row_combination")
-            yield OpenRows(
-                store, steps, con, origin, rows_read, passes, int(n), source.block_sizes
-            )
+            yield OpenRows(store, steps, con, origin, rows_read, passes, int(n), source, unseen)
         except BaseException:
             steps.drop_all()
             raise

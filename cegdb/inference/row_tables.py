@@ -312,7 +312,7 @@ def _codes_of_edges(
         steps.fetch(
             "position_raw_label", ceg_id=origin.ceg_id, survey_id=origin.survey.survey_id
         )
-        if origin.ceg_id is not None
+        if ceg.kind == "CEG"
         else steps.fetch(
             "situation_raw_label",
             tree_id=origin.tree_id,
@@ -328,11 +328,20 @@ def _codes_of_edges(
         in_tree.setdefault(source, set()).update(labels)
     codes_of_edges = []
     sources = ceg.position_id[ceg.graph.source].tolist()
-    for source, index, text in zip(
-        sources, ceg.edge_variable.tolist(), ceg.edge_labels, strict=True
+    variables = ceg.edge_variable.tolist()
+    # Below the tree (no stage), a label means what it means anywhere in the tree.
+    is_below = (ceg.stage_id < 0)[ceg.graph.source].tolist()
+    anywhere: dict[tuple[int, str], set[str]] = {}
+    if any(is_below):
+        for source, index, text in zip(sources, variables, ceg.edge_labels, strict=True):
+            anywhere.setdefault((index, text), set()).update(raw.get((source, text), ()))
+    for source, index, text, below in zip(
+        sources, variables, ceg.edge_labels, is_below, strict=True
     ):
         of_variable = codes[ceg.variables[index].name]
         meant = set(raw.get((source, text), ()))
+        if below:
+            meant = set(anywhere[index, text])
         if text not in in_tree.get(source, ()):
             meant.add(text)
         codes_of_edges.append(

@@ -13,6 +13,7 @@ from cegdb.options import GREEDY_METHODS, SCORE_NAMES
 from cegdb.report.lineage import json_column
 from cegdb.report.setting_texts import PRIORS, STAGE_KINDS, WEIGHTING
 from cegdb.sqlfiles import Steps, in_phase
+from cegdb.stages.learning import CLOSE
 from cegdb.store.catalog import response_table
 
 if TYPE_CHECKING:
@@ -187,6 +188,8 @@ def _staging(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
             f"  among all stagings (structure prior {known['structure_prior']}): "
             f"{posterior_text(known)}"
         )
+    if "parents" in details:
+        lines.append(_parents(details["parents"]))
     not_named = details.get("situations_not_named", 0)
     if not_named:
         lines.append(
@@ -205,9 +208,8 @@ def _learning(
     n_merges = details.get("merges", 0)
     if method == "exact":
         rest = ", with the frozen stages kept," if settings.get("frozen") else ""
-        best = (
-            f"  exact: no other staging of these hyperstages{rest} has a better {score}{prior}"
-        )
+        of = "these hyperstages" if "parents" not in details else "the parents' configurations"
+        best = f"  exact: no other staging of {of}{rest} has a better {score}{prior}"
         if "log_probability" in details:
             best += f"; its posterior probability is {_probability(details['log_probability'])}"
         return [best]
@@ -242,6 +244,23 @@ def _learning(
         else:
             lines.append("  not approximated: no hyperstage was large enough")
     return lines
+
+
+def _parents(parents: Mapping[str, Any]) -> str:
+    """Return how many parents were chosen, and in how many hyperstages others nearly were."""
+    chosen = ", ".join(
+        f"{counted(n, 'hyperstage')} {agreeing(n, 'depend')} on "
+        f"{'none' if size == '0' else size}"
+        for size, n in parents["hyperstages"].items()
+    )
+    n_close = parents["close"]
+    close = (
+        f"; in {n_close:,} the runner-up is within {CLOSE:g} of the best score "
+        "(see parent_sets)"
+        if n_close
+        else ""
+    )
+    return f"  at most {counted(parents['most'], 'earlier variable')}: {chosen}{close}"
 
 
 def _tested(settings: Mapping[str, Any], score: str, n_merges: int) -> str:

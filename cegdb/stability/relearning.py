@@ -12,7 +12,7 @@ from cegdb.errors import StagingError
 from cegdb.stability.replicates import Replicate, TreeRows, read_rows
 from cegdb.stages.effective_counts import Weighting, variable_ids
 from cegdb.stages.groups import GroupReader
-from cegdb.stages.learning import integer_counts, plan_of, read_hyperstages
+from cegdb.stages.learning import integer_counts, needs_answers, plan_of, read_hyperstages
 from cegdb.stages.priors import make_edge_priors, stage_mass
 from cegdb.stages.recorded import prior_rule, recorded_groups, recorded_learning
 from cegdb.stages.relabel import read_relabelled
@@ -172,7 +172,7 @@ def read_relearning(
     weighting = recorded_weighting(settings).for_tree(catalog, tree)
     weighting.measure(steps, tree_id)
     learning = recorded_learning(staging)
-    ids = list(variable_ids(catalog, tree).values()) if learning.method == "csbhc" else None
+    ids = list(variable_ids(catalog, tree).values()) if needs_answers(learning) else None
     hyperstages = read_hyperstages(
         steps, starts_joined=initial == "indep", variable_ids=ids, with_unreached=True
     )

@@ -19,10 +19,11 @@ from cegdb.stages.groups import MAX_RECORDED, GroupReader
 from cegdb.stages.hyperstages import find_hyperstages
 from cegdb.stages.learning import (
     cluster,
+    join_configurations,
     learning_settings,
+    needs_answers,
     plan_of,
     read_hyperstages,
-    refuse_misfit,
 )
 from cegdb.stages.priors import make_priors, smallest_prior, stage_mass
 from cegdb.stages.relabel import find_rules, read_rules, relabel_edges
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from cegdb.store import Store
 
 _MOST_HINTS: Final = 5
+_FEW_HISTORIES: Final = 50
 # Okabe & Ito (2008), then Tol's "muted" scheme: both made for colour-blind readers.
 PALETTE: Final = [
     "#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7",
@@ -130,6 +132,8 @@ def build(store: Store, tree_id: int, request: StagingRequest) -> int:
         estimates = write_stages(steps, staging_id, tree_id, is_by_stage=mass is not None)
         if outcome.n_merges:
             steps.run("staging_merge", staging_id=staging_id)
+        if "parents" in outcome.learning_summary:
+            steps.run("staging_parent_set", staging_id=staging_id)
         scored = scores(estimates, n_rows, float(options.smoothing))
 
         # The catalog row.
@@ -167,7 +171,7 @@ def build(store: Store, tree_id: int, request: StagingRequest) -> int:
                     "is_kept": request.keeps_stages,
                     "smallest_prior": least_prior,
                     **outcome.learning_summary,
-                    "hints": [*hints, *(skipped or [])],
+                    "hints": [*hints, *outcome.hints, *(skipped or [])],
                 },
                 **made_by(time.perf_counter() - started),
             },
@@ -279,6 +283,7 @@ class _Outcome(NamedTuple):
     n_merges: int = 0
     n_unnamed: int = 0
     learning_summary: Mapping[str, object] = {}
+    hints: Sequence[str] = ()
 
 
 def _make_stages(
@@ -298,13 +303,32 @@ def _make_stages(
     else:
         steps.empty("learnt_stage", "vertex_id bigint, stage_id bigint")
         if request.keeps_stages:
-            steps.run("former_learnt_stage")
+            _keep_stages(steps, catalog, tree, request)
         else:
             ((n_unnamed,),) = steps.fetch("unnamed_situation", is_apart=is_apart)
             outcome = _Outcome(n_unnamed=n_unnamed)
     steps.run("situation_stage", is_learnt=request.learning is not None, is_apart=is_apart)
     steps.run("given_name")
     return outcome
+
+
+def _keep_stages(
+    steps: Steps, catalog: sa.Connection, tree: Mapping[str, Any], request: StagingRequest
+) -> None:
+    """Fill ``learnt_stage`` with the stages from before a rebuild, and keep their parents."""
+    steps.run("former_learnt_stage")
+    learning, former = request.learning, request.former
+    if learning is None or former is None or learning.max_parents is None:
+        return
+    staging_id = former["staging_id"]
+    steps.run("kept_parent_set", staging_id=staging_id, survey_id=tree["survey_id"])
+    parents = steps.rows(
+        "select hyperstage_id, variable_ids from cegdb.parent_set "
+        "where staging_id = $staging_id and set_rank = 1",
+        {"staging_id": staging_id},
+    )
+    ids = list(variable_ids(catalog, tree).values())
+    join_configurations(steps, ids, dict(parents))
 
 
 def _learn(
@@ -320,6 +344,12 @@ def _learn(
     learning, limits = request.learning, request.limits
     if learning is None:
         raise AssertionError(request)
+    if learning.max_parents is not None and request.options.relabel:
+        raise StagingError(
+            "max_parents and relabel cannot be given together",
+            hint="recode the answers when ingesting (recode in a codebook), or leave "
+            "max_parents out",
+        )
     ((n_both,),) = steps.fetch("frozen_start")
     if n_both:
         raise StagingError(
@@ -333,14 +363,51 @@ def _learn(
         stage_mass=mass,
         coarsening=limits.coarsening,
     )
-    ids = list(variable_ids(catalog, tree).values()) if plan.method == "csbhc" else None
-    starts_joined = is_one_of(learning.initial, ("indep",))
-    hyperstages = read_hyperstages(steps, starts_joined=starts_joined, variable_ids=ids)
-    refuse_misfit(steps, tree["tree_id"], hyperstages, plan)
-    # A step for each hyperstage, and one for the expected number of spurious stages.
-    with store.counting(len(hyperstages) + 1, "step") as progress:
-        n_merges, summary = cluster(steps, hyperstages, plan, limits.budget, progress)
-    return _Outcome(n_merges=n_merges, learning_summary=summary)
+    ids = list(variable_ids(catalog, tree).values())
+    has_parents = plan.max_parents is not None
+    hyperstages = read_hyperstages(
+        steps,
+        starts_joined=is_one_of(learning.initial, ("indep",)),
+        variable_ids=ids if needs_answers(learning) else None,
+        with_unreached=has_parents,
+    )
+    if has_parents:
+        hyperstages = [one for one in hyperstages if one.counts.any()]
+    # A step for each hyperstage, one for its parents, and one for the expected number of
+    # spurious stages.
+    with store.counting((1 + has_parents) * len(hyperstages) + 1, "step") as progress:
+        n_merges, summary = cluster(
+            steps, tree["tree_id"], hyperstages, ids, plan, limits.budget, progress
+        )
+    return _Outcome(
+        n_merges=n_merges,
+        learning_summary=summary,
+        hints=_history_hints(steps, tree, has_parents=has_parents),
+    )
+
+
+def _history_hints(
+    steps: Steps, tree: Mapping[str, Any], *, has_parents: bool
+) -> Sequence[str]:
+    """Return hints about histories that few rows have, and about those that none has."""
+    if has_parents:
+        if tree["settings"]["sampling_zeros"] != "none":
+            return []
+        hint = (
+            "an answer that nobody gave after some history has no edge there "
+            "(sampling_zeros='none'), so new rows with it have probability 0; build the tree "
+            "with sampling_zeros='floret' to give them the probability of their stage"
+        )
+        return [hint]
+    ((n_rare, n_reached),) = steps.fetch("rare_history")
+    if n_reached < _FEW_HISTORIES or 2 * n_rare <= n_reached:
+        return []
+    hint = (
+        f"{n_rare:,} of {n_reached:,} histories were seen only once or twice, too rarely to "
+        "learn their stages: new rows are predicted badly; learn from fewer earlier answers "
+        "(max_parents=3, --max-parents 3)"
+    )
+    return [hint]
 
 
 def write_stages(steps: Steps, staging_id: int, tree_id: int, *, is_by_stage: bool) -> Arrays:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -12,14 +13,14 @@ from cegdb.clustering import MAX_SITUATIONS, Coarsening, Hyperstage, Plan
 from cegdb.clustering.null_bootstrap import expected_spurious_stages
 from cegdb.errors import StagingError
 from cegdb.options import DISTANCES, GREEDY_METHODS
-from cegdb.stages.situations import describe_situation
+from cegdb.stages.situations import describe_situation, find_situation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from cegdb.clustering import LearntStages
+    from cegdb.clustering import Configurations, LearntStages
     from cegdb.clustering.null_bootstrap import Budget
     from cegdb.options import LearnOptions
     from cegdb.sqlfiles import Steps
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 _THRESHOLD: Final = 0.1
 _SIGNIFICANCE: Final = 0.05
 _MAX_BASES: Final = 32
+CLOSE: Final = 3.0
+"""A runner-up whose score is less than this below the best one is close: odds of about 20."""
 
 
 def plan_of(
@@ -56,6 +59,7 @@ def plan_of(
             if learning.settled_criterion == "test"
             else None
         ),
+        max_parents=None if learning.max_parents is None else int(learning.max_parents),
         coarsening=coarsening or Coarsening(),
     )
 
@@ -71,6 +75,8 @@ def learning_settings(learning: LearnOptions) -> dict[str, object]:
         settings["criterion"] = learning.settled_criterion
     if plan.significance is not None:
         settings["significance"] = plan.significance
+    if plan.max_parents is not None:
+        settings["max_parents"] = plan.max_parents
     if learning.method != "bj":
         settings["score"] = plan.score
     if learning.method in DISTANCES:
@@ -167,7 +173,10 @@ def _read_answers(
     """Return the situations to learn, and the answers to each variable that lead there."""
     ids = steps.arrays("select vertex_id from temp.learnable order by 1")["vertex_id"]
     steps.run("situation_answer")
-    answers = steps.arrays("select * from temp.situation_answer order by all")
+    answers = steps.arrays(
+        "select vertex_id, variable_id, if(is_absent, -1, label_id) as label_id "
+        "from temp.situation_answer order by all"
+    )
     index = {variable_id: column for column, variable_id in enumerate(variable_ids)}
     column = np.array([index[variable] for variable in answers["variable_id"].tolist()], int)
     table = np.full((len(ids), len(variable_ids)), -1, dtype=np.int64)
@@ -197,7 +206,130 @@ def _hyperstage_of_rows(
     )
 
 
-def refuse_misfit(
+def needs_answers(learning: LearnOptions) -> bool:
+    """Return whether learning uses the answers that lead to each situation."""
+    return learning.method == "csbhc" or learning.max_parents is not None
+
+
+def _choose_parents(
+    steps: Steps,
+    tree_id: int,
+    hyperstages: Sequence[Hyperstage],
+    variable_ids: Sequence[int],
+    plan: Plan,
+    progress: Progress,
+) -> list[Configurations]:
+    """Pool configurations by the best set of each hyperstage; make ``learnt_parent_set``."""
+    if plan.max_parents is None:
+        raise AssertionError(plan)
+    for hyperstage in hyperstages:
+        _refuse_many_sets(steps, tree_id, hyperstage, plan.max_parents)
+    pooled = []
+    for hyperstage in hyperstages:
+        pooled.append(clustering.pool_configurations(hyperstage, plan.scorer, plan.max_parents))
+        progress.read()
+    rows = [
+        (int(one.hyperstage.ids[0]), rank, parents)
+        for one in pooled
+        for rank, parents in enumerate(one.sets, 1)
+    ]
+    steps.create_from(
+        "learnt_parent_set",
+        {
+            "vertex_id": np.array([vertex_id for vertex_id, _, _ in rows], np.int64),
+            "set_rank": np.array([rank for _, rank, _ in rows], np.int64),
+            "variable_ids": np.array(
+                [
+                    ",".join(str(variable_ids[column]) for column in parents.columns)
+                    for _, _, parents in rows
+                ],
+                object,
+            ),
+            "n_configurations": np.array(
+                [parents.n_configurations for _, _, parents in rows], np.int64
+            ),
+            "score": np.array([parents.score for _, _, parents in rows], float),
+        },
+    )
+    return pooled
+
+
+def join_configurations(
+    steps: Steps, variable_ids: Sequence[int], parents: Mapping[int, Sequence[int]]
+) -> None:
+    """Add to ``learnt_stage`` the situations without a stage whose configuration has one.
+
+    ``parents`` are the ids of the parents by hyperstage. Of several stages of a configuration
+    they join the one that most rows of the configuration are in.
+    """
+    stages = steps.arrays("select * from temp.learnt_stage order by vertex_id")
+    groups = steps.arrays("select * from temp.situation_group order by vertex_id")
+    column = {variable_id: index for index, variable_id in enumerate(variable_ids)}
+    stage_of = dict(zip(stages["vertex_id"].tolist(), stages["stage_id"].tolist(), strict=True))
+    for hyperstage in read_hyperstages(
+        steps, starts_joined=False, variable_ids=variable_ids, with_unreached=True
+    ):
+        index = np.searchsorted(groups["vertex_id"], hyperstage.ids[0])
+        of_group = int(groups["hyperstage_id"][index])
+        if of_group not in parents:
+            continue
+        columns = [column[variable_id] for variable_id in parents[of_group]]
+        code, _ = clustering.codes_of(hyperstage.answers, columns)
+        ids, n = hyperstage.ids.tolist(), hyperstage.counts.sum(axis=1).tolist()
+        n_of: dict[int, dict[int, int]] = {}
+        for vertex_id, configuration, size in zip(ids, code.tolist(), n, strict=True):
+            if vertex_id in stage_of:
+                of_code = n_of.setdefault(configuration, {})
+                stage = stage_of[vertex_id]
+                of_code[stage] = of_code.get(stage, 0) + size
+        for vertex_id, configuration in zip(ids, code.tolist(), strict=True):
+            if configuration in n_of:
+                of_code = n_of[configuration]
+                best = min(of_code, key=lambda stage: (-of_code[stage], stage))
+                stage_of.setdefault(vertex_id, best)
+    steps.create_from(
+        "learnt_stage",
+        {
+            "vertex_id": np.array(list(stage_of), np.int64),
+            "stage_id": np.array(list(stage_of.values()), np.int64),
+        },
+    )
+
+
+def _refuse_many_sets(
+    steps: Steps, tree_id: int, hyperstage: Hyperstage, max_parents: int
+) -> None:
+    n_earlier = len(clustering.candidate_columns(hyperstage.answers))
+    n_sets = clustering.n_sets(n_earlier, max_parents)
+    if n_sets <= clustering.MAX_SETS:
+        return
+    fit = max(
+        most
+        for most in range(max_parents)
+        if clustering.n_sets(n_earlier, most) <= clustering.MAX_SETS
+    )
+    variable = find_situation(steps, tree_id, int(hyperstage.ids[0])).variable
+    raise StagingError(
+        f"max_parents={max_parents} has {n_sets:,} sets of the {n_earlier} variables before "
+        f"{variable!r} to compare; at most {clustering.MAX_SETS:,} are",
+        hint=f"use max_parents={fit}, or a tree with fewer variables",
+    )
+
+
+def _parent_summary(pooled: Sequence[Configurations], max_parents: int) -> dict[str, object]:
+    """Return how many hyperstages have how many parents, and in how many it is a close call."""
+    sizes = [len(one.sets[0].columns) for one in pooled]
+    n_close = sum(
+        one.sets[0].score - one.sets[1].score < CLOSE for one in pooled if len(one.sets) > 1
+    )
+    return {
+        "most": max_parents,
+        "hyperstages": {str(size): sizes.count(size) for size in sorted(set(sizes))},
+        "close": n_close,
+    }
+
+
+def _refuse_misfit(
     steps: Steps, tree_id: int, hyperstages: Sequence[Hyperstage], plan: Plan
 ) -> None:
     """Refuse method "exact" where a hyperstage has more stagings than it can look at."""
@@ -206,32 +338,45 @@ def refuse_misfit(
     for hyperstage in hyperstages:
         n_situations = clustering.programme_size(hyperstage, plan)
         if n_situations > MAX_SITUATIONS:
+            of = "situations" if plan.max_parents is None else "configurations of parents"
+            fewer = (
+                "give hyperstages= or frozen= stages that leave fewer"
+                if plan.max_parents is None
+                else "a smaller max_parents"
+            )
             raise StagingError(
-                f"method 'exact' looks at all stagings of up to {MAX_SITUATIONS} situations; "
+                f"method 'exact' looks at all stagings of up to {MAX_SITUATIONS} {of}; "
                 f"{n_situations:,}, such as "
                 f"{describe_situation(steps, tree_id, int(hyperstage.ids[0]))}, may share "
                 "stages here",
-                hint="use method='ahc' or method='hc', give hyperstages= or frozen= stages "
-                "that leave fewer, or, where situations have two labels, score='bic' or 'aic', "
-                "without smoothing, which have no limit",
+                hint=f"use method='ahc' or method='hc', {fewer}, or, where situations have two "
+                "labels, score='bic' or 'aic', without smoothing, which have no limit",
             )
 
 
 def cluster(
     steps: Steps,
+    tree_id: int,
     hyperstages: Sequence[Hyperstage],
+    variable_ids: Sequence[int],
     plan: Plan,
     budget: Budget,
     progress: Progress,
 ) -> tuple[int, dict[str, object]]:
-    """Learn each hyperstage; make ``learnt_stage`` and ``learnt_merge``.
+    """Learn each hyperstage; make ``learnt_stage``, ``learnt_merge`` and ``learnt_parent_set``.
 
     Returned are the number of merges, which are in the order of one run over all hyperstages,
     and what the summary says of learning.
     """
+    start, pooled = hyperstages, None
+    if plan.max_parents is not None:
+        pooled = _choose_parents(steps, tree_id, hyperstages, variable_ids, plan, progress)
+        start = [one.hyperstage for one in pooled]
+    _refuse_misfit(steps, tree_id, start, plan)
+    of_start = replace(plan, max_parents=None)
     learnt = []
-    for hyperstage in hyperstages:
-        learnt.append(clustering.learn(hyperstage, plan))
+    for hyperstage in start:
+        learnt.append(clustering.learn(hyperstage, of_start))
         progress.read()
     merges = clustering.interleave([one.merges for one in learnt])
     steps.create_from(
@@ -244,14 +389,20 @@ def cluster(
         },
     )
     nothing = [np.zeros(0, dtype=np.int64)]
-    steps.create_from(
-        "learnt_stage",
-        {
-            "vertex_id": np.concatenate([h.ids for h in hyperstages] or nothing),
-            "stage_id": np.concatenate([one.stage for one in learnt] or nothing),
-        },
+    ids = np.concatenate([h.ids for h in hyperstages] or nothing)
+    of_situations = (
+        learnt
+        if pooled is None
+        else [clustering.expand(one, of.member) for one, of in zip(learnt, pooled, strict=True)]
     )
-    return len(merges), _summary(hyperstages, learnt, plan, budget)
+    stage = np.concatenate([one.stage for one in of_situations] or nothing)
+    steps.create_from(
+        "learnt_stage", {"vertex_id": ids[stage >= 0], "stage_id": stage[stage >= 0]}
+    )
+    summary = _summary(start, learnt, of_start, budget)
+    if pooled is not None and plan.max_parents is not None:
+        summary["parents"] = _parent_summary(pooled, plan.max_parents)
+    return len(merges), summary
 
 
 def _summary(

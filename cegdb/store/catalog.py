@@ -60,6 +60,7 @@ _STORAGE: Final[Mapping[Kind, _Storage]] = {
             schema.stage_edge,
             schema.prior_entry,
             schema.ahc_merge,
+            schema.parent_set,
             schema.stage_drift,
             schema.relabelled_edge,
             schema.stage_bootstrap,

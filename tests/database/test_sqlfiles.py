@@ -236,6 +236,8 @@ def test_every_step_is_run_writes_the_columns_its_header_names_and_runs_as_shown
         by_hand.rename({"u1": "first"})
         with pytest.raises(cegdb.CegdbError, match="'x' at"):
             tree.set_stages({}, relabel={(("u", "x"), "x"): "z"})
+        sparse = tree.learn_stages("few parents", max_parents=1)
+        sparse.score(query)
         survey.event_tree(name="weighed").learn_stages(weighting="global")
         tree.learn_stages(name="split").indep().split("u1", [["s1"]])
         survey.append("select 'v' as a, 'x' as b, 'r' as c, 2 as w")

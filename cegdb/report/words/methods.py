@@ -246,6 +246,13 @@ def stages_sentences(staging: Mapping[str, Any], min_n: int | None) -> list[str]
                 "could share a stage."
             )
         ]
+        if settings.get("max_parents") is not None:
+            most = counted(int(settings["max_parents"]), "earlier variable")
+            sentences.append(
+                f"The stages of a variable depend on at most {most}: the set with the best "
+                "score was chosen, and situations with the same answers to it started as one "
+                "stage."
+            )
         if settings.get("structure_prior") == "size":
             sentences.append(
                 "A priori, each number of stages was equally likely, and so was each staging "

@@ -69,6 +69,12 @@ with owned as (
     union all
     select
         'staging' as kind,
+        'parent_set' as rows_of,
+        staging_id as owner_id
+    from cegdb.parent_set
+    union all
+    select
+        'staging' as kind,
         'stage_drift' as rows_of,
         staging_id as owner_id
     from cegdb.stage_drift
