@@ -520,11 +520,12 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
         Notes
         -----
         By default the shares are those of the rows of each situation alone, standardised as
-        the intervention says: stages learnt from the same rows bias effects towards 0. Of a
-        situation without rows they are those of its stage. Intervals are those of the delta
-        method (see `probability`), for differences put together from both probabilities and
-        their correlation. The estimate by the stages is beside it (``staged``), and where the
-        two differ by more than a standard error a note says so.
+        the intervention says: stages learnt from the same rows may hide an effect, or show
+        one that is not there. Of a situation without rows they are those of its stage, and
+        the interval leaves them open. Intervals are those of `probability`, for differences
+        put together from both probabilities and their correlation. The estimate by the stages
+        is beside it (``staged``), and where the two differ by more than a standard error a note
+        says so.
 
         With ``given_staging`` the estimate is that of the stages, and each random draw takes a
         probability vector from the Dirichlet posterior of each stage. Such intervals are too
@@ -601,7 +602,7 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
         conditioned = queries.condition(ceg, group)
         untreated = queries.probability_of(conditioned, answers({treatment: NOT_APPLICABLE}))
         intervals = (
-            f"{100 * level:.4g} % intervals: the rows of each situation alone, not pooled over "
+            f"{100 * level:.4g} % intervals: by the rows of each situation, not pooled over "
             "stages"
         )
         if options.given_staging:

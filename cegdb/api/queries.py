@@ -178,7 +178,8 @@ class Queryable(ABC, Generic[Conditional]):
         Probability
             A number: the posterior mean, exact, 0 where no path of the tree has the event.
             It has ``low`` and ``high``, the ends of its interval, and ``n``, the rows that
-            agree with the evidence, or all of them. Without ``interval`` a plain float.
+            agree with the evidence and have what an intervention sets, or all of them. Without
+            ``interval`` a plain float.
 
         Raises
         ------
@@ -189,10 +190,10 @@ class Queryable(ABC, Generic[Conditional]):
         -----
         An interval does not take the stages as known, which were often learnt from the same
         rows: it is the Jeffreys interval of the share that the rows of the event tree
-        themselves have, widened to hold the probability. Where nobody gave an answer, it goes
-        up to ``1 - (1 - interval) ** (1 / n)`` at least. Given the staging it is that of the
-        beta distribution with the mean and the standard error (delta method) of the answer:
-        for a single stage, its posterior. Source: docs/theory.md, section 17.
+        themselves have, widened to hold the probability. For an answer that none of n rows
+        has, the upper end is at least ``1 - (1 - interval) ** (1 / n)``. Given the staging it
+        is that of the beta distribution with the mean and the standard error (delta method) of
+        the answer: for a single stage, its posterior. Source: docs/theory.md, section 17.
 
         Examples
         --------

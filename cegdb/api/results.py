@@ -32,7 +32,10 @@ _RESERVED_SCHEMAS: Final = ("cegdb", "information_schema", "pg_catalog")
 
 
 class Probability(float):
-    """A probability, with its interval and the rows it rests on; otherwise a number.
+    """A probability, with its interval and the rows it rests on.
+
+    It is a number, but printed with its interval, and to three digits: ``float(p)`` is the
+    plain number.
 
     Parameters
     ----------
@@ -425,8 +428,6 @@ class Adjustment(Displayed):
         What must be true for ``truth`` to be that.
     outcome_note
         Says so if the treatment cannot change the outcome, which comes before it; else empty.
-    staging_note
-        Says so if the stages would make it another effect, by more than a standard error.
 
     Examples
     --------

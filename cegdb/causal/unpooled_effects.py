@@ -1,8 +1,9 @@
 """Effects by the rows of each situation alone, without pooling them over stages.
 
 The shares of the situations are standardised as the intervention says. Stages that were found
-in the same rows hide differences that are small beside the noise, and so bias effects towards
-0; the shares themselves do not.
+in the same rows hide differences that are small beside the noise, and may show others that are
+not there; the shares themselves are not biased. Where a situation has no rows, they are those
+of its stage, and the interval leaves them open.
 """
 
 from __future__ import annotations
@@ -70,13 +71,13 @@ def row_outcomes(
         set_tree = tree.after(after.ceg, after.is_set)
         answer, *limits = _answer(set_tree, after.ceg, group, outcome, level)
         slopes.append(answer.slope)
-        intervened.append(answer.ratio[0] if answer.is_known[0] else np.nan)
+        intervened.append(answer.ratio[0] if answer.has_condition[0] else np.nan)
         lows.append(limits[0])
         highs.append(limits[1])
         seen, _, _ = _answer(
             tree, ceg, All((group, Answer(treatment, (label,)))), outcome, level
         )
-        observed.append(seen.ratio[0] if seen.is_known[0] else np.nan)
+        observed.append(seen.ratio[0] if seen.has_condition[0] else np.nan)
     probability, low, high = np.array(intervened), np.array(lows), np.array(highs)
     covariance = row_covariance(tree, np.hstack(slopes))
     variance = np.diag(covariance)
@@ -104,7 +105,7 @@ def staging_note(labels: Sequence[str], staged: Floats, rows: RowOutcomes) -> st
     """Return a note where the effects by the stages differ by more than a standard error."""
     by_stages = staged[1:] - staged[0]
     texts = [
-        f"{label} against {labels[0]} {effect:+.4f} instead of {own:+.4f}"
+        f"{label} against {labels[0]} {effect:+.4f} ({own:+.4f} by the rows)"
         for label, effect, own, error in zip(
             labels[1:], by_stages, rows.effect, rows.error, strict=True
         )
@@ -113,8 +114,8 @@ def staging_note(labels: Sequence[str], staged: Floats, rows: RowOutcomes) -> st
     if not texts:
         return ""
     return (
-        f"the stages make it {joined(texts)}: more than a standard error apart, so they hide a "
-        "difference in the rows, or show one that is not there"
+        f"by the stages {joined(texts)}: more than a standard error apart, so the stages may "
+        "hide a difference, or the rows may show noise"
     )
 
 
@@ -127,7 +128,7 @@ def _answer(
     is_within = (evidence.is_alive & tree.is_leaf)[:, None]
     is_event = (both.is_alive & tree.is_leaf)[:, None]
     answer = linearise(tree, evidence, is_event, is_within, tree.row_chance)
-    low, high = row_limits(tree, answer, is_event, is_within, level)
+    low, high = row_limits(tree, evidence, answer, is_event, is_within, level)
     ratio = float(answer.ratio[0])
     return answer, min(float(low[0]), ratio), max(float(high[0]), ratio)
 

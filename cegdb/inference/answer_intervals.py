@@ -5,14 +5,16 @@ standard error is that of its linear approximation in the probabilities of each 
 delta method), found with one pass through the tree.
 
 By default each situation has the shares of its own rows. Nothing is taken from other
-situations, so that the interval holds whatever the stages are: it is the Jeffreys interval of
-as many rows as would have that standard error. Given the staging each stage has its posterior,
-and the interval is that of the beta distribution with the mean and the standard error of the
-answer; for the probability of a single stage this is the posterior itself.
+situations that have rows, so that the interval holds whatever the stages are: it is the
+Jeffreys interval of as many rows as would have that standard error. Given the staging each
+stage has its posterior, and the interval is that of the beta distribution with the mean and the
+standard error of the answer; for the probability of a single stage this is the posterior
+itself.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -20,7 +22,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from cegdb.evidence import All, Answer, items
-from cegdb.inference.automata import run_automata
+from cegdb.inference.automata import occurs_always, run_automata
 from cegdb.inference.counted_tree import walk
 from cegdb.ingest.coding.variables import NOT_APPLICABLE
 from cegdb.stages.robust_intervals import own_intervals
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
 _CELLS_AT_ONCE: Final = 4_000_000
 _ROUNDING: Final = 1e-12
 _LARGE: Final = 1e15
+_HALVINGS: Final = 60
 
 
 class Limits(NamedTuple):
@@ -63,13 +66,12 @@ class AnswerIntervals:
         model = self.model
         both = All((model.evidence, event))
         is_met = walk(self.tree, model.ceg, run_automata(model.ceg, both)).is_alive
-        named = {
-            model.ceg.variable_index(part.variable)
-            for part in items(event)
-            if isinstance(part, Answer)
-        }
+        asked = [part for part in items(event) if not self._holds_always(part)]
+        is_known = all(
+            isinstance(part, Answer) and model.ceg.variable_index(part.variable) in self._known
+            for part in asked
+        )
         one = np.array([0])
-        is_known = named <= self._known_variables() and len(named) == len(list(items(event)))
         return self.of_classes(
             np.where(is_met, 0, -1), one, one - 1, np.array([point]), is_known=is_known
         )
@@ -105,18 +107,28 @@ class AnswerIntervals:
             place = {label: i for i, label in enumerate(known)} | {NOT_APPLICABLE: absent}
             code = code * (len(known) + 1) + self._labels(index, absent)
             of_row = of_row * (len(known) + 1) + np.array([place[label] for label in labels])
-        is_known = named <= self._known_variables()
+        is_known = named <= self._known
         return self.of_classes(code, of_row, of_group, points, group, is_known=is_known)
 
-    def _known_variables(self) -> set[int]:
-        """Return the variables of which the evidence, or an intervention, excludes labels."""
-        tree, ceg = self.tree, self.model.ceg
-        is_alive = self._evidence.is_alive
-        variable = np.full(len(tree.n), -1)
-        in_model = tree.edge >= 0
-        variable[tree.parent[in_model]] = ceg.edge_variable[tree.edge[in_model]]
-        is_cut = is_alive[tree.parent] & ~is_alive[1:]
-        return set(variable[tree.parent[is_cut]].tolist())
+    @cached_property
+    def _known(self) -> set[int]:
+        """Return the variables that the evidence names, or an intervention sets."""
+        known = {
+            self.model.ceg.variable_index(part.variable)
+            for part in (*items(self.model.evidence), *items(self.tree.stored_evidence))
+            if isinstance(part, Answer)
+        }
+        is_set = ~np.isnan(self.tree.set_share)
+        return known | set(self.model.ceg.edge_variable[self.tree.edge[is_set]].tolist())
+
+    def _holds_always(self, part: Evidence) -> bool:
+        """Return whether the labels asked for, several, are all that the variable has."""
+        if not isinstance(part, Answer) or len(part.labels) < 2:
+            return False
+        ceg = self.model.ceg
+        variable = ceg.variable_index(part.variable)
+        is_always_asked = NOT_APPLICABLE in part.labels or occurs_always(ceg, variable)
+        return is_always_asked and {*ceg.variables[variable].labels} <= {*part.labels}
 
     @cached_property
     def _evidence(self) -> Walk:
@@ -180,7 +192,7 @@ class AnswerIntervals:
             size = _equivalent(points, _stage_variance(tree, answer.slope)) - 1
             low, high = _beta_limits(points, size, self.level)
             return Limits(low, high, n)
-        low, high = row_limits(tree, answer, is_event, is_within, self.level)
+        low, high = row_limits(tree, evidence, answer, is_event, is_within, self.level)
         return Limits(np.minimum(low, points), np.maximum(high, points), n)
 
 
@@ -188,12 +200,12 @@ class Linear(NamedTuple):
     """Answers near the probabilities of edges that are given, one a column.
 
     ``ratio`` is the answer there, ``slope`` what it changes by with the probability of each
-    edge; ``is_known`` says whether its condition has a probability above 0.
+    edge; ``has_condition`` says whether its condition has a probability above 0.
     """
 
     ratio: Floats
     slope: Floats
-    is_known: Bools
+    has_condition: Bools
 
 
 def linearise(
@@ -206,51 +218,163 @@ def linearise(
     value = chance * evidence.factor
     event = tree.backward(value, is_event.astype(np.float64))
     within = tree.backward(value, is_within.astype(np.float64))
-    is_known = within[0] > 0
-    base = np.where(is_known, within[0], 1.0)
+    has_condition = within[0] > 0
+    base = np.where(has_condition, within[0], 1.0)
     ratio = event[0] / base
     below = (event - ratio * within) / base
     taken = tree.forward(value)[tree.parent] * evidence.factor
     slope = tree.before_intervention(taken[:, None] * below[1:])
-    return Linear(ratio, slope, is_known)
+    return Linear(ratio, slope, has_condition)
 
 
 def row_limits(
-    tree: CountedTree, answer: Linear, is_event: Bools, is_within: Bools, level: float
+    tree: CountedTree,
+    evidence: Walk,
+    answer: Linear,
+    is_event: Bools,
+    is_within: Bools,
+    level: float,
 ) -> tuple[Floats, Floats]:
-    """Return Jeffreys intervals of as many rows as have the standard error of each answer."""
+    """Return the intervals of answers by the rows of each situation.
+
+    They are Jeffreys intervals of as many rows as have the standard error of each answer.
+    Situations whose rows count for more than they are, as after an intervention, have one of
+    their own, and their distances from the answer add up as squares. Where no row has the
+    event, or each has it, intervals go as far as the rows allow that decided it; and
+    situations without rows may have any probabilities.
+    """
     ratio = answer.ratio
-    size = _equivalent(ratio, row_variance(tree, answer.slope))
-    is_certain = (ratio < _ROUNDING) | (ratio > 1 - _ROUNDING)
-    decided = rows_below(tree, is_event) + rows_below(tree, is_within & ~is_event)
-    size = np.where(is_certain, decided * _effective_share(tree), size)
-    ratio = np.where(is_certain, np.round(ratio), ratio)
-    # Without any variance it was set, or follows from what was.
-    size = np.where(answer.is_known, np.minimum(size, _LARGE), 0.0)
+    variance, below, above = _parts(tree, answer.slope, level)
+    # Without any variance it follows from what an intervention set, or from those parts.
+    size = np.minimum(_equivalent(ratio, variance), _LARGE)
+    size = np.where(answer.has_condition, size, 0.0)
     limits = own_intervals(np.column_stack([ratio * size, (1 - ratio) * size]), level)
-    return limits[0][:, 0], limits[1][:, 0]
+    low, high = limits[0][:, 0], limits[1][:, 0]
+    low = ratio - np.sqrt(np.maximum(ratio - low, 0.0) ** 2 + below)
+    high = ratio + np.sqrt(np.maximum(high - ratio, 0.0) ** 2 + above)
+    for column in np.flatnonzero(answer.has_condition):
+        own, within = is_event[:, column], is_within[:, column]
+        if ratio[column] < _ROUNDING:
+            low[column] = 0.0
+            high[column] = _most_unseen(tree, evidence, own, within, level)
+        elif ratio[column] > 1 - _ROUNDING:
+            high[column] = 1.0
+            low[column] = 1 - _most_unseen(tree, evidence, within & ~own, within, level)
+    unknown = _unknown_part(tree, answer.slope)
+    return np.maximum(low - unknown[0], 0.0), np.minimum(high + unknown[1], 1.0)
 
 
-def row_variance(tree: CountedTree, slope: Floats) -> Floats:
-    """Return the variance of linear answers if each situation is a sample of its own."""
-    spread, centred = _spread(tree, slope)
+def _parts(tree: CountedTree, slope: Floats, level: float) -> tuple[Floats, Floats, Floats]:
+    """Return the variance of linear answers, and squared distances of limits below and above.
+
+    The first is of the situations that weigh as much as their rows, the others of those that
+    weigh more; a situation may be in part of both kinds.
+    """
+    n_vertices, n_answers = len(tree.n), slope.shape[1]
+    rows = np.divide(1.0, tree.total, out=np.zeros(n_vertices), where=tree.total > 0)
+    centred = _centred(tree, slope)
+    spread = tree.share * (rows * (1 - tree.overweight))[tree.parent]
     variance: Floats = (spread[:, None] * centred**2).sum(axis=0)
-    return variance
+    below, above = np.zeros(n_answers), np.zeros(n_answers)
+    is_heavy = (tree.overweight > 0) & (tree.total > 0)
+    edges = is_heavy[tree.parent]
+    if not edges.any():
+        return variance, below, above
+    parent = tree.parent[edges]
+    starts = np.flatnonzero(np.diff(parent, prepend=-1))
+    at, weight = parent[starts], tree.overweight[parent[starts]]
+    for column in range(n_answers):
+        own = slope[edges, column]
+        least, most = np.minimum.reduceat(own, starts), np.maximum.reduceat(own, starts)
+        mean = np.add.reduceat(tree.share[edges] * own, starts)
+        square = np.add.reduceat(tree.share[edges] * centred[edges, column] ** 2, starts)
+        width = most - least
+        is_used = width > 0
+        scale = np.where(is_used, width, 1.0)
+        share = np.clip((mean - least) / scale, 0.0, 1.0)
+        size = tree.total[at] * np.divide(
+            share * (1 - share) * scale**2, square, out=np.ones(len(at)), where=square > 0
+        )
+        limits = own_intervals(np.column_stack([share * size, (1 - share) * size]), level)
+        part = np.where(is_used, weight, 0.0) * width**2
+        below[column] = (part * np.maximum(share - limits[0][:, 0], 0.0) ** 2).sum()
+        above[column] = (part * np.maximum(limits[1][:, 0] - share, 0.0) ** 2).sum()
+    return variance, below, above
+
+
+def _most_unseen(
+    tree: CountedTree, evidence: Walk, is_event: Bools, is_within: Bools, level: float
+) -> float:
+    """Return the largest probability of an event that leaves what was seen likely enough.
+
+    Nobody had it: not of the ``m`` rows at each place that decided it, where it would have the
+    weight ``w``. The largest sum of ``w p`` for which ``m log(1 - p)`` sum to the logarithm of
+    1 - level has ``1 - p = min(1, c m / w)``.
+    """
+    value = tree.row_chance * evidence.factor
+    within = tree.backward(value, is_within.astype(np.float64))
+    reach = tree.forward(value) / within[0]
+    has_event, has_within = ~tree.all_below(~is_event), ~tree.all_below(~is_within)
+    is_taken = has_event[1:] & (value > 0)
+    is_open = np.bincount(tree.parent, is_taken, len(tree.n)) > 0
+    decides = has_event & ~tree.is_leaf & ~is_open & (reach > 0)
+    # Where no path has the event, the rows that went through to a leaf did without it.
+    is_top = has_within & ~has_event & (reach > 0)
+    is_top[1:] &= has_event[tree.parent] & ~decides[tree.parent]
+    at_leaf = np.where(tree.is_leaf & is_within, np.append(tree.rows_at_root, tree.size), 0.0)
+    ended = tree.backward(np.ones(len(tree.parent)), at_leaf)
+    m = np.concatenate([tree.total[decides], ended[is_top]])
+    w = np.concatenate([reach[decides], (reach * within)[is_top]])
+    m, w = m[w > 0], w[w > 0]
+    without_rows = float(w[m <= 0].sum())
+    m, w = m[m > 0], w[m > 0]
+    if not len(m):
+        return min(without_rows, 1.0)
+    target = math.log1p(-level)
+
+    def seen(log_c: float) -> float:
+        return float((m * np.minimum(log_c + np.log(m / w), 0.0)).sum())
+
+    low, high = (
+        target / float(m.min()) - float(np.log(m / w).max()),
+        -float(np.log(m / w).min()),
+    )
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if seen(middle) >= target else (middle, high)
+    p = -np.expm1(np.minimum(high + np.log(m / w), 0.0))
+    return min(without_rows + float((w * p).sum()), 1.0)
+
+
+def _unknown_part(tree: CountedTree, slope: Floats) -> tuple[Floats, Floats]:
+    """Return by how much answers may be lower and higher, since nobody answered somewhere."""
+    is_empty = (tree.total == 0)[tree.parent]
+    below, above = np.zeros(slope.shape[1]), np.zeros(slope.shape[1])
+    if not is_empty.any():
+        return below, above
+    parent, n_vertices = tree.parent[is_empty], len(tree.n)
+    starts = np.flatnonzero(np.diff(parent, prepend=-1))
+    for column in range(slope.shape[1]):
+        own = slope[is_empty, column]
+        mean = np.bincount(parent, tree.share[is_empty] * own, n_vertices)[parent[starts]]
+        below[column] = (mean - np.minimum.reduceat(own, starts)).sum()
+        above[column] = (np.maximum.reduceat(own, starts) - mean).sum()
+    return below, above
 
 
 def row_covariance(tree: CountedTree, slope: Floats) -> Floats:
     """Return the covariance of linear answers if each situation is a sample of its own."""
-    spread, centred = _spread(tree, slope)
+    rows = np.divide(1.0, tree.total, out=np.zeros(len(tree.n)), where=tree.total > 0)
+    spread, centred = tree.share * rows[tree.parent], _centred(tree, slope)
     covariance: Floats = centred.T @ (spread[:, None] * centred)
     return covariance
 
 
-def _spread(tree: CountedTree, slope: Floats) -> tuple[Floats, Floats]:
-    """Return the share of each edge by the rows of its situation, and centred slopes."""
-    n_vertices = len(tree.n)
-    means = [np.bincount(tree.parent, tree.share * one, n_vertices) for one in slope.T]
-    centred = slope - np.column_stack(means)[tree.parent]
-    return tree.share / np.maximum(tree.total, 1.0)[tree.parent], centred
+def _centred(tree: CountedTree, slope: Floats) -> Floats:
+    """Return slopes less their mean in each situation."""
+    means = [np.bincount(tree.parent, tree.share * one, len(tree.n)) for one in slope.T]
+    centred: Floats = slope - np.column_stack(means)[tree.parent]
+    return centred
 
 
 def rows_below(tree: CountedTree, leaves: Bools) -> Ints:
@@ -260,15 +384,6 @@ def rows_below(tree: CountedTree, leaves: Bools) -> Ints:
     is_top[1:] &= ~is_inside[tree.parent]
     rows: Ints = np.where(is_top, tree.n[:, None], 0).sum(axis=0)
     return rows
-
-
-def _effective_share(tree: CountedTree) -> float:
-    """Return what a row counts, on average."""
-    if not tree.layers:
-        return 1.0
-    first = tree.layers[0]
-    answered = int(tree.n[first.start + 1 : first.stop + 1].sum())
-    return float(tree.size[first].sum()) / answered if answered else 1.0
 
 
 def _stage_variance(tree: CountedTree, slope: Floats) -> Floats:

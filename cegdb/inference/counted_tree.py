@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from cegdb.errors import StaleError
+from cegdb.evidence import All, from_json
 from cegdb.sqlfiles import Steps
 from cegdb.stability.intervals import make_estimates
 from cegdb.store.catalog import ceg_and_parents, row
@@ -17,12 +19,16 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from cegdb.evidence import Evidence
     from cegdb.inference.automata import Product
     from cegdb.inference.compiled_model import CompiledModel
     from cegdb.inference.propagation import Floats, Ints
     from cegdb.store import Store
 
     Bools = NDArray[np.bool_]
+
+
+_ROUNDING: Final = 1e-9
 
 
 @dataclass(frozen=True)
@@ -50,6 +56,8 @@ class CountedTree:
         Posterior mass of the stage of each edge: prior and rows.
     set_share
         What an intervention makes of the edges that it sets at a vertex; NaN elsewhere.
+    stored_evidence
+        What a stored CEG was given.
     """
 
     parent: Ints
@@ -61,6 +69,7 @@ class CountedTree:
     probability: Floats
     mass: Floats
     set_share: Floats
+    stored_evidence: Evidence
 
     @cached_property
     def layers(self) -> list[slice]:
@@ -91,6 +100,25 @@ class CountedTree:
         """Share of each edge in its situation; where nobody answered, as in the stage."""
         total = self.total[self.parent]
         return np.divide(self.size, total, out=self.probability.copy(), where=total > 0)
+
+    @cached_property
+    def rows_at_root(self) -> float:
+        """What the rows at the root count, as those count that answered there."""
+        answered = int(self.n[1:][self.parent == 0].sum())
+        total = float(self.total[0]) if len(self.parent) else 0.0
+        return float(self.n[0]) * (total / answered if answered else 1.0)
+
+    @cached_property
+    def overweight(self) -> Floats:
+        """Which part of the weight of a vertex is more than its rows have, from 0 to 1.
+
+        Without interventions, and if nobody stopped, a vertex has the weight of its rows. Below
+        what an intervention sets, weights do not come from rows.
+        """
+        weight = self.forward(self.row_chance) * float(self.total[0])
+        excess = 1 - np.divide(self.total, weight, out=np.ones(len(self.n)), where=weight > 0)
+        is_free = self.forward(np.where(self._is_set, 0.0, 1.0)) > 0
+        return np.where(is_free, np.where(excess > _ROUNDING, excess, 0.0), 1.0)
 
     @cached_property
     def row_chance(self) -> Floats:
@@ -206,23 +234,32 @@ def counted_tree(
     ceg_id: int | None = None,
 ) -> CountedTree:
     """Return the tree below a CEG, or a staged tree, which is compiled."""
+    known: list[Evidence] = []
     with store.reading() as con, store.catalog() as catalog, Steps(con) as steps:
         if ceg_id is not None:
-            staging_id = ceg_and_parents(catalog, ceg_id)[-1]["staging_id"]
+            *conditioned, origin = ceg_and_parents(catalog, ceg_id)
+            staging_id = origin["staging_id"]
+            known = [from_json(one["evidence"]) for one in conditioned]
         staging = row(catalog, "staging", int(staging_id or 0))
         tree_id = staging["tree_id"]
         ((n_rows,),) = steps.rows(
             "select n from cegdb.vertex where tree_id = $tree_id and vertex_id = 0",
             {"tree_id": tree_id},
         )
-        make_estimates(store, steps, staging["staging_id"])
+        try:
+            make_estimates(store, steps, staging["staging_id"])
+        except StaleError as error:
+            hint = f"{error.hint}; or ask without intervals (interval=None, --interval none)"
+            raise StaleError(error.args[0], hint=hint) from None
         steps.run("vertex_position", tree_id=tree_id, ceg_id=ceg_id)
         steps.run("counted_edge")
         edges = steps.arrays("select * from temp.counted_edge order by child_id")
-    return _tree_of(ceg, edges, int(n_rows))
+    return _tree_of(ceg, edges, int(n_rows), All(tuple(known)))
 
 
-def _tree_of(ceg: CompiledModel, edges: Mapping[str, Any], n_rows: int) -> CountedTree:
+def _tree_of(
+    ceg: CompiledModel, edges: Mapping[str, Any], n_rows: int, known: Evidence
+) -> CountedTree:
     graph, n_labels = ceg.graph, int(ceg.label_id.max(initial=0)) + 1
     keys = ceg.position_id[graph.source] * n_labels + ceg.label_id
     order = np.argsort(keys, kind="stable")
@@ -240,6 +277,7 @@ def _tree_of(ceg: CompiledModel, edges: Mapping[str, Any], n_rows: int) -> Count
         edges["probability"].astype(np.float64),
         edges["total"].astype(np.float64),
         np.full(len(parent), np.nan),
+        known,
     )
 
 

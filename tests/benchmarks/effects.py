@@ -6,7 +6,10 @@ effect X + .2 Z (docs/theory.md, section 17). Measured are the effect of X on Y,
 probabilities of Y = 1, of Y = 1 given X = 1, and of X = 1 given Y = 1. The intervals do not
 depend on the stages, so that none are learnt.
 
-It prints two Markdown tables, in percent: of the effect the coverage, beside the mean width
+Then two strata of equal weight, z0 and z1, have unequally many rows that were treated, of whom
+a share p has the outcome: how often is P(Y = 1 | do(X = 1)) covered?
+
+It prints three Markdown tables, in percent: of the effect the coverage, beside the mean width
 and the bias in standard errors; of the answers the coverage.
 """
 
@@ -31,6 +34,13 @@ if TYPE_CHECKING:
 SIZES: Final = (100, 600, 5_000)
 EFFECTS: Final = (0.0, 0.05, 0.12, 0.2)
 LEVEL: Final = 0.95
+SPARSE: Final = (
+    ((0.3, 1_000), (0.1, 5)),
+    ((0.3, 1_000), (0.1, 20)),
+    ((0.3, 1_000), (0.3, 5)),
+    ((0.05, 500), (0.05, 10)),
+    ((0.02, 300), (0.3, 2)),
+)
 ASKED: Final = (({}, {"y": "1"}), ({"x": "1"}, {"y": "1"}), ({"y": "1"}, {"x": "1"}))
 
 
@@ -106,6 +116,26 @@ def main() -> None:
     print("\n| n | effect | Y | Y given X | X given Y |", "| --- " * 5 + "|", sep="\n")
     for n, effect, shares in answered:
         print(f"| {n:,} | {effect} | " + " | ".join(f"{share:.1f}" for share in shares) + " |")
+    print("\n| p, rows in z0 | in z1 | coverage | width |", "| --- " * 4 + "|", sep="\n")
+    for strata in SPARSE:
+        truth = float(np.mean([p for p, _ in strata]))
+        covered, widths = 0, []
+        for _ in range(sets):
+            cells = np.zeros((2, 2, 2), np.int64)
+            for z, (p, rows_treated) in enumerate(strata):
+                with_outcome = random.binomial(rows_treated, p)
+                cells[z, 1] = rows_treated - with_outcome, with_outcome
+                # As many in all in each stratum, half of the others with the outcome.
+                cells[z, 0] = (5_000 - rows_treated) // 2
+            own = counted(tree, cells)
+            made = row_outcomes(
+                own, model.ceg, "x", by_label, answers({"y": "1"}), nothing, LEVEL
+            )
+            covered += made.low[1] <= truth <= made.high[1]
+            widths.append(made.high[1] - made.low[1])
+        texts = [f"{p}, {rows_treated:,}" for p, rows_treated in strata]
+        share, width = 100 * covered / sets, np.mean(widths)
+        print(f"| {texts[0]} | {texts[1]} | {share:.1f} | {width:.3f} |", flush=True)
 
 
 if __name__ == "__main__":

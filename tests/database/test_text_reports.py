@@ -192,7 +192,7 @@ def test_what_is_uncertain_or_certain_or_unseen_is_said(db: Database) -> None:
     tree = survey.event_tree(add_paths=[{"x": "z", "y": "v"}], blank="structural")
     text = tree.learn_stages(single_edges="apart").to_ceg().report.text(unit="answers")
     said = "40 of 40 answers with x “u” answered “v” to y; of such answers in general, at least"
-    assert f"{said} 92 % (n = 40)." in text
+    assert f"{said} 92 % (95 % limit) (n = 40)." in text
     assert "Nothing is said about y of answers with x “z”: the data have no answer." in text
     assert "40 of the 49 answers were asked this question." in text
     book = {"variables": {"x": {"label": "Did it rain?"}}}

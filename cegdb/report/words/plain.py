@@ -198,7 +198,7 @@ def stage_sentence(
         least = phrases.at_least(n)
         return (
             f"{n:,} of {n:,} {who}{comma} {what}; of such {unit} in general, at least {least} "
-            f"{_based_on(n)}."
+            f"(95 % limit) {_based_on(n)}."
         )
     if focus is not None and len(answers) == 2:
         first, other = sorted(answers, key=lambda a: a.label != focus)
@@ -263,8 +263,8 @@ def _how_to_read(report: ReportData, unit: str) -> list[str]:
         else [
             (
                 f"“{example} (29 to 33)”: {expect} The numbers in parentheses show the "
-                "uncertainty: there is a 95 % chance that the true number is between them, "
-                f"whether or not the {unit} of a group are alike."
+                "uncertainty: intervals made like this contain the true number in about 95 of "
+                f"100 surveys, whether or not the {unit} of a group are alike."
             )
         ]
     )
