@@ -5,17 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from database_template import connect, connect_with_template, remove_template
+from database_template import (
+    connect,
+    connect_with_template,
+    demo_of_template,
+    make_demo,
+    remove_template,
+)
 
 import cegdb
+from cegdb.api import Database
 from cegdb.clustering.null_bootstrap import Budget, NullBootstrap, expected_spurious_stages
 from cegdb.stages import learning
 from cegdb.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-    from cegdb.api import Database
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -34,8 +39,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_sessionstart() -> None:
-    """Give new databases the schema of a template, in doctests too."""
+    """Copy new databases and demos in memory from a template, in doctests too."""
     Store.connect = staticmethod(connect_with_template)
+    Database.demo = demo_of_template  # type: ignore[method-assign]
 
 
 def pytest_sessionfinish() -> None:
@@ -45,10 +51,11 @@ def pytest_sessionfinish() -> None:
 
 @pytest.fixture
 def from_nothing() -> Iterator[None]:
-    """Make new databases as users do, for tests of how they are made."""
-    Store.connect = staticmethod(connect)
-    yield
-    Store.connect = staticmethod(connect_with_template)
+    """Make new databases and demos as users do, for tests of how they are made."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Store, "connect", staticmethod(connect))
+        patch.setattr(Database, "demo", make_demo)
+        yield
 
 
 @pytest.fixture(scope="module", autouse=True)
