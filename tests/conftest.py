@@ -12,6 +12,7 @@ from database_template import (
     make_demo,
     remove_template,
 )
+from ingest_helpers import trace
 
 import cegdb
 from cegdb.api import Database
@@ -89,6 +90,17 @@ def database() -> Iterator[Database]:
     """Give one database to a whole module, so that objects pile up in it."""
     with cegdb.open() as opened:
         yield opened
+
+
+@pytest.fixture(scope="module")
+def shared_database(database: Database) -> Iterator[Database]:
+    """Give one database to a whole module whose tests drop what they made.
+
+    Whether that leaves anything behind is seen once, at the end.
+    """
+    before = trace(database)
+    yield database
+    assert trace(database) == before
 
 
 @pytest.fixture(scope="session")

@@ -45,8 +45,8 @@ CELLS = (
 
 
 @pytest.fixture
-def db(database: Database) -> Iterator[Database]:
-    yield from emptied(database)
+def db(shared_database: Database) -> Iterator[Database]:
+    yield from emptied(shared_database)
 
 
 def drafted(

@@ -83,8 +83,8 @@ def zstd(content: bytes) -> bytes:
 
 
 @pytest.fixture
-def db(database: Database) -> Iterator[Database]:
-    yield from emptied(database)
+def db(shared_database: Database) -> Iterator[Database]:
+    yield from emptied(shared_database)
 
 
 @pytest.fixture(scope="module")

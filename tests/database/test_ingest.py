@@ -48,8 +48,8 @@ NAN = float("nan")
 
 
 @pytest.fixture
-def db(database: Database) -> Iterator[Database]:
-    yield from emptied(database)
+def db(shared_database: Database) -> Iterator[Database]:
+    yield from emptied(shared_database)
 
 
 # -----------------------------------------------------------------------------
