@@ -103,6 +103,26 @@ def shared_database(database: Database) -> Iterator[Database]:
     assert trace(database) == before
 
 
+@pytest.fixture(scope="module")
+def checked_database(database: Database) -> Iterator[Database]:
+    """Give one database to a whole module, and check at the end all that was made in it."""
+    yield database
+    assert database.check() == []
+
+
+@pytest.fixture
+def piled_db(checked_database: Database, request: pytest.FixtureRequest) -> Iterator[Database]:
+    """Give a database where all names are free; what is made there keeps the test's name."""
+    yield checked_database
+    with checked_database._store.writing() as (con, _):
+        for table in ("survey", "event_tree", "staging", "ceg"):
+            con.execute(
+                f"update cegdb.{table} set name = concat(name, ' of ', $test) "  # noqa: S608
+                "where not contains(name, ' of test_')",
+                {"test": request.node.name},
+            )
+
+
 @pytest.fixture(scope="session")
 def sound() -> Callable[[Database], None]:
     """Give a function that asserts that no invariant of a database is violated."""

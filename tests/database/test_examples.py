@@ -78,17 +78,17 @@ def test_the_examples_run_after_those_of_the_help(
 
 
 @pytest.mark.slow
-def test_all_examples_run_in_the_order_of_the_help(
+def test_examples_that_write_run_in_the_order_of_the_help(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """No example takes the name that another one needs, or drops what it reads."""
     here = tmp_path / "here"
     shutil.copytree(folder, here)
     monkeypatch.chdir(here)
-    for section in SECTIONS.values():
-        for name in section:
-            below = getattr(main.commands[name], "commands", {})
-            for command in (name, *(f"{name} {one}" for one in below)):
-                for words in examples(call(*command.split(), "--help").stdout):
+    for section, commands in SECTIONS.items():
+        for name in commands:
+            if section in ("Make", "Decide", "Maintain") or name in ("given", "assign"):
+                for words in examples(call(name, "--help").stdout):
                     run_as_shown(words)
         call("check", "falls.duckdb")
 

@@ -240,7 +240,11 @@ def test_every_step_is_run_writes_the_columns_its_header_names_and_runs_as_shown
         sparse.score(query)
         survey.event_tree(name="weighed").learn_stages(weighting="global")
         tree.learn_stages(name="split").indep().split("u1", [["s1"]])
-        survey.append("select 'v' as a, 'x' as b, 'r' as c, 2 as w")
+        again = db.ingest(query, "again", weight="w", missing=["?"])
+        again.event_tree(sampling_zeros="floret").learn_stages().to_ceg().given(
+            visits("w1")
+        ).save()
+        again.append("select 'v' as a, 'x' as b, 'r' as c, 2 as w")
         db.rebuild()
         assert db.check() == []
     assert checker.ran_steps == set(names())
