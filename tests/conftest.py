@@ -85,6 +85,13 @@ def db() -> Iterator[Database]:
         yield database
 
 
+@pytest.fixture
+def empty_db() -> Iterator[Database]:
+    """Give an empty database in memory where the ``db`` of a module has more in it."""
+    with cegdb.open() as database:
+        yield database
+
+
 @pytest.fixture(scope="module")
 def database() -> Iterator[Database]:
     """Give one database to a whole module, so that objects pile up in it."""
