@@ -134,6 +134,7 @@ def by_enumeration(tree: RandomCeg, treatment: str, outcome: str, by: list[str])
     return True
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     data=st.data(),
@@ -192,6 +193,7 @@ def tree_of(graph: nx.DiGraph[str]) -> StagedSample:
     return StagedSample(rows, NODES, stage)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(graph=networks(), pair=st.permutations(NODES))
 def test_on_the_tree_of_a_network_it_is_the_back_door_criterion(
@@ -209,6 +211,7 @@ def test_on_the_tree_of_a_network_it_is_the_back_door_criterion(
             assert (asked.reason_invalid(places) is None) == expected
 
 
+@pytest.mark.slow
 def test_w11_1_needs_its_confounder(confounded: ChainEventGraph) -> None:  # noqa: F811
     none = confounded.adjustment("X", "Y", by=[])
     assert not none.is_valid

@@ -290,6 +290,7 @@ def coded(db: Database) -> ChainEventGraph:
     return survey.event_tree().learn_stages(alpha=2).to_ceg()
 
 
+@pytest.mark.slow
 def test_codes_and_labels_gates_and_bins_mean_what_they_meant(coded: ChainEventGraph) -> None:
     rows = pd.DataFrame(
         {
@@ -340,6 +341,7 @@ def test_blanks_mean_what_they_mean_in_the_tree(db: Database, blank: Any, policy
     assert math.exp(unknown.rows.log_likelihood[0]) == pytest.approx(ceg.probability(a="u"))
 
 
+@pytest.mark.slow
 def test_labels_a_staging_gave_do_not_change_how_rows_are_read(db: Database) -> None:
     rows = (
         "select ['lo', 'mid', 'hi'][1 + i % 3] as risk, i % 4 < 2 as fall from range(24) t(i)"
@@ -677,6 +679,7 @@ def test_a_blank_that_means_not_applicable_is_predicted(db: Database) -> None:
     assert judged.confusion.loc["not applicable"].sum() == 2.5
 
 
+@pytest.mark.slow
 def test_a_survey_is_calibrated_by_its_own_ceg(db: Database) -> None:
     rows = "select i % 2 as x, i % 8 < 3 as y from range(8000) t(i)"
     ceg = db.ingest(rows, "large", replace=True).event_tree().learn_stages().to_ceg()

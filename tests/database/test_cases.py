@@ -69,6 +69,7 @@ def tables(db: Database) -> dict[str, list[tuple[object, ...]]]:
     return found
 
 
+@pytest.mark.slow
 def test_a02_complete_cases_keep_structural_rows(
     db: Database, sound: Callable[[Database], None]
 ) -> None:
@@ -92,6 +93,7 @@ def test_a02_complete_cases_keep_structural_rows(
     sound(db)
 
 
+@pytest.mark.slow
 def test_a04_members_of_a_stage_show_one_probability(db: Database) -> None:
     tree = db.ingest(case_file("A04", "same_stage_probs.csv")).event_tree()
     staged = tree.learn_stages(alpha=2)
@@ -155,6 +157,7 @@ def test_a05_alpha_and_unseen_cells(db: Database, sound: Callable[[Database], No
     sound(db)
 
 
+@pytest.mark.slow
 def test_a06_names_are_numbered_in_natural_order(db: Database) -> None:
     tree = db.ingest(case_file("A06", "many_positions.csv")).event_tree()
     staged = tree.learn_stages(alpha=3)
@@ -196,6 +199,7 @@ def test_a06_rows_threads_and_hash_seeds_change_no_byte(tmp_path: Path) -> None:
     assert len(results) == 1
 
 
+@pytest.mark.slow
 def test_a07_leaves_at_unequal_depth(db: Database, sound: Callable[[Database], None]) -> None:
     tree = db.ingest(case_file("A07", "unequal_depth.csv")).event_tree()
     leaves = db.sql("select depth, n from cegdb.vertices where variable is null")
@@ -216,6 +220,7 @@ def test_a07_leaves_at_unequal_depth(db: Database, sound: Callable[[Database], N
     sound(db)
 
 
+@pytest.mark.slow
 def test_a08_parallel_edges_keep_their_counts(db: Database) -> None:
     tree = db.ingest(case_file("A08", "parallel_edges.csv")).event_tree()
     staged = tree.learn_stages(alpha=3)
@@ -242,6 +247,7 @@ def test_a08_parallel_edges_keep_their_counts(db: Database) -> None:
     assert graph.edges["w0", "w1", "Green"]["n"] == 200
 
 
+@pytest.mark.slow
 def test_a11_bad_starting_groups_are_refused(db: Database) -> None:
     survey = db.ingest(case_file("A11", "custom_groups.csv"))
     tree = survey.event_tree()
@@ -328,6 +334,7 @@ def test_e01_a_second_analysis_sees_its_own_data(db: Database) -> None:
     assert len(scores) == 3
 
 
+@pytest.mark.slow
 def test_w2_an_aggregated_table_equals_its_rows_bit_for_bit() -> None:
     source = case_file("W2", "ship_freq.csv")
     counts = pd.read_csv(source)

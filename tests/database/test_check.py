@@ -161,6 +161,7 @@ def test_an_empty_database_is_good(db: Database, sound: Sound) -> None:
     sound(db)
 
 
+@pytest.mark.slow
 def test_good_surveys_trees_stagings_and_cegs_are_good(good: Database, sound: Sound) -> None:
     kinds = good.sql("select distinct kind from cegdb.stage")["kind"]
     assert set(kinds) == {"learnt", "given", "single_edge", "unobserved"}

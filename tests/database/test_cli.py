@@ -79,6 +79,7 @@ def db(survey: Path, built: Path) -> Path:
     return Path(shutil.copy(built, survey.with_name("falls.duckdb")))
 
 
+@pytest.mark.slow
 def test_run_goes_from_rows_to_the_edges_of_the_ceg(survey: Path) -> None:
     result = call("run", survey, "--db", "falls.duckdb", "--alpha", "2")
     edges = rows_of(result)
@@ -91,6 +92,7 @@ def test_run_goes_from_rows_to_the_edges_of_the_ceg(survey: Path) -> None:
     call("check", "falls.duckdb")
 
 
+@pytest.mark.slow
 def test_run_without_a_database_works_in_memory(survey: Path) -> None:
     assert rows_of(call("run", survey))
     assert sorted(path.name for path in survey.parent.iterdir()) == ["falls.csv"]
@@ -104,6 +106,7 @@ def test_run_again_takes_the_next_name_or_replaces(survey: Path, db: Path) -> No
     assert sorted(names) == ["falls", "falls-2"]
 
 
+@pytest.mark.slow
 def test_a_failing_run_leaves_the_database_as_it_was(survey: Path, db: Path) -> None:
     before = call("sql", db, "from cegdb.ceg_edges order by all").stdout
     call("run", survey, "--db", db, "--replace", "--alpha", "0", fails=3)
@@ -378,6 +381,7 @@ def test_every_command_named_in_a_hint_exists() -> None:
             assert all(one in group.commands for one in below), command
 
 
+@pytest.mark.slow
 def test_the_kind_left_out_is_the_first_that_has_the_name(db: Path) -> None:
     call("learn-stages", db, "falls", "--method", "bhc", "--name", "other")
     assert call("show", db, "falls").stderr.startswith("CEG 'falls'")
@@ -404,6 +408,7 @@ def test_a_file_that_is_no_database_is_refused(survey: Path) -> None:
     assert "there is no file none.duckdb" in call("migrate", "none.duckdb", fails=1).stderr
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("survey")
 def test_a_plain_database_is_migrated_on_request() -> None:
     duckdb.connect("plain.duckdb").close()
@@ -443,6 +448,7 @@ def test_a_locked_file_names_the_process(db: Path) -> None:
     call("list", db)
 
 
+@pytest.mark.slow
 def test_check_lists_what_is_wrong(db: Path) -> None:
     assert "all invariants hold" in call("check", db).stderr
     con = duckdb.connect(db)
@@ -644,6 +650,7 @@ def test_ingest_prints_the_receipt(db: Path, tmp_path: Path) -> None:
     assert "survey 'dirty' was read from an identical file" in receipt["hints"]
 
 
+@pytest.mark.slow
 def test_a_dirty_file_goes_from_receipt_to_ceg(tmp_path: Path) -> None:
     rows = "wt;smoker;cigs\n0,5;1;10\n1,5;1;20\n2;0;\n0,25;0;10\n1;9;\n1;1;10\n"
     (tmp_path / "dirty.csv").write_bytes(rows.encode("utf-16"))

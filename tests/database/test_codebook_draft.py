@@ -171,6 +171,7 @@ def test_a_draft_reads_a_csv_file_as_ingest_does(
     assert made(db, file, delimiter=delimiter, codebook=book) == plain
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("size", [40, 51, 900, 1_500])
 def test_columns_of_any_number_of_levels(

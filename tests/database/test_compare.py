@@ -236,6 +236,7 @@ def test_a_tree_of_many_stages_is_matched_quickly() -> None:
 # =============================================================================
 
 
+@pytest.mark.slow
 def test_stagings_of_three_situations_by_hand(tree: EventTree) -> None:
     one, two = staged(tree, "one", "ppp"), staged(tree, "two", "ppq")
     three, crossed = staged(tree, "three", "pqr"), staged(tree, "crossed", "pqq")
@@ -337,6 +338,7 @@ def test_a_test_of_stagings_learnt_elsewhere(db: Database) -> None:
 # =============================================================================
 
 
+@pytest.mark.slow
 def test_stagings_side_by_side(tree: EventTree, db: Database) -> None:
     one, learnt = staged(tree, "one", "ppp"), tree.learn_stages("learnt")
     other = staged(tree, "other", "ppq", alpha=9)
@@ -373,6 +375,7 @@ def test_an_empty_database_has_nothing_to_compare(db: Database) -> None:
         db.compare("x")
 
 
+@pytest.mark.slow
 def test_a_read_only_file_is_compared(tmp_path: Path) -> None:
     file = tmp_path / "it.duckdb"
     with cegdb.open(file) as db:
@@ -402,6 +405,7 @@ CALLS: dict[str, Callable[[Any, Any], object]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 def test_stagings_of_different_trees_are_refused(
     tree: EventTree, db: Database, call: Callable[[Any, Any], object]
@@ -456,6 +460,7 @@ def test_scores_that_stand_on_other_settings_are_refused(tree: EventTree) -> Non
     assert one.lr_test(two).df == 1  # no prior enters a likelihood
 
 
+@pytest.mark.slow
 def test_weights_used_otherwise_are_refused(db: Database) -> None:
     query = "select i % 3 as x, i % 2 as y, 1 + i % 5 as w from range(60) t(i)"
     tree = db.ingest(query, weight="w").event_tree()
@@ -509,6 +514,7 @@ def rows_of(result: Result) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(result.stdout)))
 
 
+@pytest.mark.slow
 def test_the_command_line_compares_all_or_those_named(file: Path) -> None:
     rows = rows_of(call("compare", file))
     assert {row["staging"] for row in rows} == {"one", "two", "far"}
@@ -523,6 +529,7 @@ def test_the_command_line_compares_all_or_those_named(file: Path) -> None:
     assert "nan" not in output.casefold()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [20, 60, 80, 120])
 def test_a_narrow_table_shows_whole_numbers(
     file: Path, monkeypatch: pytest.MonkeyPatch, width: int
@@ -541,6 +548,7 @@ def test_a_narrow_table_shows_whole_numbers(
         assert "note: no room for the columns tree" in result.stderr
 
 
+@pytest.mark.slow
 def test_the_command_line_lists_what_is_staged_differently(file: Path) -> None:
     result = call("diff", file, "one", "two")
     assert "1 situation is in different stages in 'one' (a) and 'two' (b)" in result.stderr
@@ -550,6 +558,7 @@ def test_the_command_line_lists_what_is_staged_differently(file: Path) -> None:
     assert "'one' (a) and 'one' (b) put every situation in the same stage" in same
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "fails", "told"),
     [

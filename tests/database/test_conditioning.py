@@ -90,6 +90,7 @@ def shown(db: Database, ceg: str) -> dict[tuple[str, str], float]:
     return {(source, label): p for source, label, p in db.rows(sql, {"ceg": ceg})[1]}
 
 
+@pytest.mark.slow
 def test_the_death_ceg_given_no_q_has_the_numbers_of_the_theory(
     db: Database, sound: Sound
 ) -> None:
@@ -259,6 +260,7 @@ def test_a_name_is_claimed_as_for_any_ceg(db: Database, sound: Sound) -> None:
     sound(db)
 
 
+@pytest.mark.slow
 def test_impossible_evidence_is_an_error_that_names_it(db: Database) -> None:
     ceg = death(db)
     saved = ceg.given(X1="t").save("t")
@@ -337,6 +339,7 @@ def test_evidence_that_became_impossible_stops_a_rebuild(db: Database) -> None:
         db.rebuild()
 
 
+@pytest.mark.slow
 def test_soft_evidence_has_a_relative_likelihood_and_no_probability(
     db: Database, sound: Sound
 ) -> None:
@@ -758,6 +761,7 @@ def test_a_saved_ceg_is_the_paths_that_evidence_leaves(
     )
 
 
+@pytest.mark.slow
 def test_the_macros_ask_a_ceg_given_evidence(db: Database) -> None:
     rows = "select i % 2 as x, i // 2 % 3 as y, i * 7 % 5 < 2 as z from range(60) as t(i)"
     ceg = db.ingest(rows, name="asked", replace=True).event_tree().learn_stages().to_ceg()

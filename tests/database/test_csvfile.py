@@ -239,6 +239,7 @@ def test_cells_of_several_lines_are_read_in_a_large_file(
     assert rows_of(db, survey) == Counter(map(tuple, rows))
 
 
+@pytest.mark.slow
 def test_a_header_longer_than_what_is_sniffed_is_read_whole(
     db: Database, tmp_path: Path
 ) -> None:
@@ -446,6 +447,7 @@ def test_every_dialect_reads_as_python_reads_it(
         assert rows_of(db, read(db, file, **told)) == expected
 
 
+@pytest.mark.slow
 def test_a_cell_may_be_as_long_as_a_line(db: Database, tmp_path: Path) -> None:
     limit = csv.field_size_limit()
     cell = "é" * 200_000

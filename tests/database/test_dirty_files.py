@@ -84,6 +84,7 @@ def test_b01_a_late_na_is_a_label_unless_it_is_said_to_be_missing(
     }
 
 
+@pytest.mark.slow
 def test_b03_yes_and_true_are_no_booleans(db: Database, tmp_path: Path) -> None:
     text = "q1,q2,q3,q4\nTRUE,Yes,T,1\nFALSE,No,F,0\nTrue,yes,t,1\nfalse,NO,f,0\n"
     survey = db.ingest(written(tmp_path, text), "b")
@@ -254,6 +255,7 @@ def test_b14_the_first_of_several_files_is_named_whole(
     assert f"survey 't' from {first}: 1 row read" in one.summary
 
 
+@pytest.mark.slow
 def test_b14_a_column_says_which_file_a_row_is_from(
     db: Database, tmp_path: Path, sound: Sound
 ) -> None:
@@ -499,6 +501,7 @@ def sources_of(frame: pd.DataFrame, folder: Path) -> dict[str, object]:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["frame", "Parquet", "book", "CSV", "SELECT", "Arrow"])
 def test_names_are_found_without_what_cannot_be_seen_around_them(
     db: Database, tmp_path: Path, kind: str

@@ -93,6 +93,7 @@ def test_examples_that_write_run_in_the_order_of_the_help(
         call("check", "falls.duckdb")
 
 
+@pytest.mark.slow
 def test_json_has_no_number_that_json_does_not_know(folder: Path, tmp_path: Path) -> None:
     stored = str(folder / "falls.duckdb")
     odd = tmp_path / "odd.csv"

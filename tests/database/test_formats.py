@@ -62,6 +62,7 @@ def spss(tmp_path: Path) -> Path:
     return file
 
 
+@pytest.mark.slow
 def test_b18_spss_labels_codes_and_reasons_come_along(db: Database, spss: Path) -> None:
     survey = db.ingest(spss)
     assert levels(db, survey, "inc") == [
@@ -79,6 +80,7 @@ def test_b18_spss_labels_codes_and_reasons_come_along(db: Database, spss: Path) 
     assert survey.receipt["cells"]["txt"]["blank"] == 1
 
 
+@pytest.mark.slow
 def test_b18_a_codebook_decides_over_the_file(db: Database, spss: Path) -> None:
     survey = db.ingest(
         spss,
@@ -232,6 +234,7 @@ def test_polars_frames_are_read_through_arrow(db: Database) -> None:
         assert [row[0] for row in levels(db, survey, "c")] == ["1", "2.5", "(blank)"]
 
 
+@pytest.mark.slow
 def test_standard_input_is_read_once_whatever_its_format(
     db: Database, spss: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -431,6 +434,7 @@ def test_errors_about_standard_input_call_it_so(
     assert "cegdb-" not in str(error.value)
 
 
+@pytest.mark.slow
 def test_errors_about_a_labelled_file_on_standard_input_call_it_so(
     db: Database, spss: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -462,6 +466,7 @@ def test_what_a_format_does_not_have_is_refused(
         db.ingest("select 1 as x", encoding="latin-1")
 
 
+@pytest.mark.slow
 def test_unused_columns_of_a_wide_spss_file_are_not_read(db: Database, tmp_path: Path) -> None:
     file = tmp_path / "wide.sav"
     pyreadstat.write_sav(

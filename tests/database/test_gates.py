@@ -29,6 +29,7 @@ def cells(db: Database, survey: str) -> dict[tuple[str, str, str], int]:
     return {(str(v), str(label), str(kind)): int(str(n)) for v, label, kind, n in rows}
 
 
+@pytest.mark.slow
 def test_gates_close_cells_and_count_what_contradicts_them(db: Database) -> None:
     survey = db.ingest(ROWS, "s", count="n", missing=["?"], codebook={"gates": GATES})
     assert cells(db, "s") == {

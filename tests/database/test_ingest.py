@@ -357,6 +357,7 @@ TYPED: dict[str, tuple[Any, dict[str, int]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", TYPED)
 def test_typed_columns_read_the_same_in_arrow_parquet_and_pandas(
     db: Database, tmp_path: Path, kind: str

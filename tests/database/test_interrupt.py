@@ -437,6 +437,7 @@ def test_an_interrupt_within_sqlalchemy_does_not_close_the_database(
     assert db.surveys.names() == []
 
 
+@pytest.mark.slow
 def test_an_interrupt_of_the_showing_says_that_the_work_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

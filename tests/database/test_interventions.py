@@ -62,6 +62,7 @@ def confounded(database: Database) -> ChainEventGraph:
     return make_confounded(database)
 
 
+@pytest.mark.slow
 def test_w11_1_seen_is_not_set(confounded: ChainEventGraph) -> None:
     ceg = confounded
     assert ceg.given(X=1).probability(Y=1) == pytest.approx(27 / 40, abs=1e-12)
@@ -83,6 +84,7 @@ def test_randomised_and_then_seen_equals_set(confounded: ChainEventGraph) -> Non
         assert seen == pytest.approx(set_to, abs=1e-12)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     data=st.data(),
@@ -278,6 +280,7 @@ def test_a_label_that_a_position_lacks_is_refused_or_left(gated: ChainEventGraph
         ceg.effect("treatment", {"outcome": "good"})
 
 
+@pytest.mark.slow
 def test_paths_without_the_treatment_stay_as_they_are(gated: ChainEventGraph) -> None:
     ceg = gated
     effect = ceg.effect("treatment", {"outcome": "good"}, between=["none", "drug"], least=0)
@@ -318,6 +321,7 @@ def test_a_group_told_by_what_follows_the_treatment_is_refused(
         assert "interval" not in str(effect)
 
 
+@pytest.mark.slow
 def test_intervals_are_those_of_the_posterior(db: Database) -> None:
     """One coin: the effect on it is a difference of two Beta variables."""
     from scipy.stats import beta
@@ -386,12 +390,14 @@ def test_a_label_that_no_row_has_somewhere_leaves_the_effect_open(db: Database) 
     assert wide["1"] > wide["0"] + 0.2
 
 
+@pytest.mark.slow
 def test_a_conditioned_ceg_is_not_intervened_on(db: Database) -> None:
     conditioned = make_confounded(db).given(Z=1).save("conditioned")
     with pytest.raises(QueryError, match="cannot intervene after conditioning"):
         conditioned.do(X=1)
 
 
+@pytest.mark.slow
 def test_an_outcome_that_the_treatment_cannot_change_is_noted(db: Database) -> None:
     rows = "select i % 2 as x, i % 3 as y, i % 5 as z from range(120) t(i)"
     ceg = db.ingest(rows).event_tree().full().to_ceg()
@@ -459,6 +465,7 @@ def test_labels_that_a_staging_joins_have_intervals(db: Database) -> None:
     assert ((low < 1 / 3) & (high > 1 / 3)).all()
 
 
+@pytest.mark.slow
 def test_whom_a_question_does_not_apply_to_stays_so(db: Database) -> None:
     rows = "select i % 2 as x, ['-', 'a', 'b'][1 + i % 3] as y, i % 5 < 2 as z"
     survey = db.ingest(f"{rows} from range(600) t(i)", structural=["-"])

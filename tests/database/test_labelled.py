@@ -62,6 +62,7 @@ def sav(tmp_path: Path) -> Path:
     return file
 
 
+@pytest.mark.slow
 def test_spss_codes_labels_and_missing_codes_are_kept_apart(sav: Path) -> None:
     found = describe(sav)
     assert (found.format, found.columns) == ("SPSS", ["sex", "inc", "code", "n"])
@@ -162,6 +163,7 @@ def test_stata_extended_missing_values_keep_their_letter(tmp_path: Path) -> None
     ]
 
 
+@pytest.mark.slow
 def test_stata_labels_that_repeat_stay_with_their_codes(tmp_path: Path) -> None:
     file = tmp_path / "twice.dta"
     labels = {"place": {1: "Newton", 2: "Newton", 3: "Oldham"}}
@@ -174,6 +176,7 @@ def test_stata_labels_that_repeat_stay_with_their_codes(tmp_path: Path) -> None:
     assert cells(file) == [["1"], ["2"]]
 
 
+@pytest.mark.slow
 def test_stata_floats_long_texts_and_outer_blanks(tmp_path: Path) -> None:
     file = tmp_path / "survey.dta"
     frame = pd.DataFrame(
@@ -254,6 +257,7 @@ def test_portable_and_transport_files(tmp_path: Path) -> None:
         assert cells(tmp_path / name, 2) == expected
 
 
+@pytest.mark.slow
 def test_transport_files_have_dates(tmp_path: Path) -> None:
     file = tmp_path / "survey.xpt"
     frame = pd.DataFrame({"D": [dt.date(2024, 1, 31)], "M": [dt.datetime(1959, 12, 31, 1)]})
@@ -347,6 +351,7 @@ def test_columns_that_are_not_there_are_named(sav: Path) -> None:
         next(chunks(sav, ["sex"], 0))
 
 
+@pytest.mark.slow
 def test_a_name_that_only_looks_doubled_is_a_name(tmp_path: Path) -> None:
     file = tmp_path / "survey.sav"
     pyreadstat.write_sav(pd.DataFrame({"a": [1.0], "a_duplicated1": [2.0]}), file)

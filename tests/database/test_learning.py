@@ -332,6 +332,7 @@ def given_priors(staged: StagedTree) -> dict[tuple[str, str], float]:
     return {(row.stage, row.label): row.prior for row in edges.itertuples()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "prior",
     [
@@ -457,6 +458,7 @@ def test_situations_that_are_alike_are_one_stage(
     sound(db)
 
 
+@pytest.mark.slow
 def test_a_tiny_prior_entry_is_warned_of(tree: EventTree) -> None:
     assert "smallest prior entry is 0.0083 (of 'C')" in tree.learn_stages(alpha=0.1).summary
     assert "smallest prior" not in tree.learn_stages(alpha=0.1, prior="floret").summary
@@ -555,6 +557,7 @@ def test_a_staging_of_another_tree_is_no_start(tree: EventTree, db: Database) ->
         tree.learn_stages(initial=other)
 
 
+@pytest.mark.slow
 def test_worked_example_15_1_the_best_staging_is_not_that_of_ahc(db: Database) -> None:
     tree = db.demo("chds").staging.tree
     best = tree.learn_stages(
@@ -570,6 +573,7 @@ def test_worked_example_15_1_the_best_staging_is_not_that_of_ahc(db: Database) -
     assert json.loads(summary)["log_probability"] == pytest.approx(-6.227884, abs=2e-6)
 
 
+@pytest.mark.slow
 def test_exact_takes_any_score_and_number_of_labels(db: Database) -> None:
     rows = "select i % 4 as A, (i * i + i // 7) % 3 as B from range(200) t(i)"
     tree = db.ingest(rows).event_tree(order=["A", "B"])
@@ -715,6 +719,7 @@ def test_bad_settings_are_refused_before_any_work(
     assert len(db.stagings) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("given", "plain"),
     [

@@ -76,6 +76,7 @@ def death(db: Database) -> Database:
     return db
 
 
+@pytest.mark.slow
 def test_the_death_truncated_ceg_gives_the_numbers_worked_by_hand(death: Database) -> None:
     assert values(
         death,
@@ -409,6 +410,7 @@ def test_a_variable_of_a_mixed_position_is_refused(
     assert values(database, total + "'w_inf'") == [pytest.approx(1)]
 
 
+@pytest.mark.slow
 def test_the_mixed_position_is_named(db: Database) -> None:
     rows = [("l", "p", None), ("l", "q", None), ("r", None, "p"), ("r", None, "q")]
     frame = pd.DataFrame(rows, columns=["A", "B", "C"]).assign(n=5)
@@ -441,6 +443,7 @@ def chds(db: Database) -> Database:
     return db
 
 
+@pytest.mark.slow
 def test_a_table_of_patients_is_answered_and_joined(chds: Database) -> None:
     chds.sql("""
         create table patients as select * from (values
@@ -598,6 +601,7 @@ def test_hostile_names_of_variables_labels_and_cegs_work(db: Database) -> None:
     assert best[0][3] == names
 
 
+@pytest.mark.slow
 def test_a_conditioned_ceg_answers_by_the_tree_of_its_parent(chds: Database) -> None:
     """Of the people with Social = High alone, the other label and its positions are gone."""
     sizes = "n_vertices, n_edges, settings, summary, seconds, created_at, cegdb_version"
@@ -800,6 +804,7 @@ def attached(tmp_path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         yield con
 
 
+@pytest.mark.slow
 def test_an_attached_file_answers(attached: duckdb.DuckDBPyConnection) -> None:
     con = attached
     views = [call.split("(")[0] for call in QUESTIONS][:3]

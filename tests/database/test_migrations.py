@@ -485,6 +485,7 @@ def rows_of(con: duckdb.DuckDBPyConnection, query: str) -> list[Any]:
     return con.execute(query).fetchall()
 
 
+@pytest.mark.slow
 def test_soft_evidence_of_a_former_file_becomes_a_relative_likelihood(tmp_path: Path) -> None:
     file = tmp_path / "former.duckdb"
     with cegdb.open(file) as db:

@@ -260,6 +260,7 @@ def test_w10_1_a_context_specific_parent(db: Database) -> None:
     assert said == ["Y is independent of X2, when X1 = 0 (n = 4)"]
 
 
+@pytest.mark.slow
 def test_w10_2_a_partial_parent(db: Database) -> None:
     levels = {"X1": ["0", "1", "2"], "Y": ["0", "1"]}
     staged = staged_on(db, levels, {("0",): "a", ("1",): "a", ("2",): "b"})
@@ -272,6 +273,7 @@ def test_w10_3_local_parents(db: Database) -> None:
     assert edges_of(staged) == {("X1", "Y"): "local", ("X2", "Y"): "local"}
 
 
+@pytest.mark.slow
 def test_w10_4_a_variable_that_makes_no_difference_is_no_parent(db: Database) -> None:
     staged = staged_on(db, binary("X1", "X2", "Y"), {("*", b): b for b in "01"})
     assert edges_of(staged) == {("X2", "Y"): "total"}
@@ -279,6 +281,7 @@ def test_w10_4_a_variable_that_makes_no_difference_is_no_parent(db: Database) ->
     assert "Y is independent of X1 given X2 (n = 8)" in set(staged.independences["sentence"])
 
 
+@pytest.mark.slow
 def test_w10_5_on_an_incomplete_domain_the_earlier_variable_is_left_out_first(
     db: Database,
 ) -> None:
@@ -315,6 +318,7 @@ def test_the_catalog_is_not_read_again_for_each_statement(
     assert len(read) == 1
 
 
+@pytest.mark.slow
 def test_statements_are_those_of_fewest_conditions_and_most_people_first(db: Database) -> None:
     stages = {
         path: "r" if path[0] == "0" else f"{path[1]}{path[2] if path[1] == '1' else ''}"
@@ -400,6 +404,7 @@ def test_the_score_of_a_network_is_bdeu(
         )
 
 
+@pytest.mark.slow
 def test_rows_added_to_a_network_update_its_tables(db: Database) -> None:
     text = (
         "network n { } variable x { type discrete [ 2 ] { a, b }; } "
@@ -433,6 +438,7 @@ def test_entries_of_0_are_edges_that_are_not_there(db: Database, sound: Any) -> 
         db.staged_tree(network, "partly")
 
 
+@pytest.mark.slow
 def test_many_labels_keep_their_probabilities(db: Database) -> None:
     random = np.random.default_rng(5)
     names = [f"v{i}" for i in range(10)]
@@ -697,6 +703,7 @@ def test_the_network_gives_each_path_the_probability_that_the_tree_gives(
         assert total == pytest.approx(1, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_histories_of_no_row_are_no_stage_of_their_own(db: Database) -> None:
     rows = [
         (a, b, y) for a in "01" for b in "012" for y in "01" for _ in range(20)
@@ -782,6 +789,7 @@ def test_a_file_with_odd_labels_goes_through_a_database(db: Database, tmp_path: 
     same(network, read_network(again))
 
 
+@pytest.mark.slow
 def test_any_label_goes_through_a_database_and_a_file(db: Database, tmp_path: Path) -> None:
     labels = [label for label in NASTY.elements if label]
     names = ["x", "X", " x", 'x"', "select", "é", "a,b"]
@@ -911,6 +919,7 @@ def test_the_command_prints_and_writes_a_network_that_stages_takes(tmp_path: Pat
     assert "total" in call("parents", file, "again").stdout
 
 
+@pytest.mark.slow
 def test_the_command_tells_that_parents_are_not_unique(tmp_path: Path) -> None:
     file = str(tmp_path / "x.duckdb")
     with cegdb.open(file) as db:

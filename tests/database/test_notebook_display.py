@@ -28,6 +28,7 @@ def made():
         yield db, survey, tree, staged, staged.to_ceg()
 
 
+@pytest.mark.slow
 def test_every_object_shows_itself_and_no_label_as_html(made):
     db, survey, tree, staged, ceg = made
     given = ceg.given(x=HOSTILE)
@@ -54,6 +55,7 @@ def test_every_object_shows_itself_and_no_label_as_html(made):
             assert "&lt;script&gt;" in shown, name
 
 
+@pytest.mark.slow
 def test_large_graphs_say_how_to_get_an_overview(made):
     for graph in made[2:]:
         large = summary_and_picture(graph.summary, 2, graph.figure, most=1)
@@ -68,6 +70,7 @@ def test_graphs_show_their_picture(made):
         assert "<svg " in graph._repr_html_()
 
 
+@pytest.mark.slow
 def test_nothing_raises_when_it_is_shown_after_its_database_was_closed():
     db = cegdb.open()
     ceg = db.demo("chds")

@@ -581,6 +581,7 @@ def test_a_search_shows_itself_in_notebooks(db: Database) -> None:
     assert repr(search) == search.summary.splitlines()[0]
 
 
+@pytest.mark.slow
 def test_the_command_prints_the_best_orders(tmp_path: Path) -> None:
     stored = str(tmp_path / "xor.duckdb")
     with cegdb.open(stored) as database:

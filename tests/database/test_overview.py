@@ -280,6 +280,7 @@ def assert_tells_no_hidden_count(found: Any, below: int, min_n: int) -> None:
 # -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_what_fits_is_drawn_whole(db: Database) -> None:
     survey = db.ingest("select i % 2 as x, i % 3 as y from range(30) t(i)")
     staged = survey.event_tree().learn_stages()
@@ -325,6 +326,7 @@ def test_a_chosen_bound_is_round(low: int, high: int, found: int) -> None:
     assert room._round_number(low, high) == found
 
 
+@pytest.mark.slow
 def test_a_caption_tells_that_hidden_numbers_are_collapsed(db: Database) -> None:
     rows = (
         "select * from (values ('n', 'h', 'f', 1), ('n', 'h', 'o', 40), ('n', 'l', 'f', 4), "
@@ -347,6 +349,7 @@ def test_a_bound_that_is_no_whole_number_is_refused(
         tree.overview(**{name: bound})
 
 
+@pytest.mark.slow
 def test_a_ceg_given_evidence_has_an_overview(db: Database) -> None:
     survey = db.ingest("select i % 2 as x, i % 3 as y, i % 5 as z from range(60) t(i)")
     ceg = survey.event_tree().set_stages({}).to_ceg().given(y="1").save("given")
@@ -355,6 +358,7 @@ def test_a_ceg_given_evidence_has_an_overview(db: Database) -> None:
     assert graph.graph["n_drawn"] == 1
 
 
+@pytest.mark.slow
 def test_hostile_labels_stay_as_they_are(db: Database, tmp_path: Path) -> None:
     import pandas as pd
 
@@ -371,6 +375,7 @@ def test_hostile_labels_stay_as_they_are(db: Database, tmp_path: Path) -> None:
     assert draw(graph, tmp_path / "hostile.svg").stat().st_size > 1_000
 
 
+@pytest.mark.slow
 def test_more_labels_than_a_picture_holds_are_collapsed_below_a_number_of_people(
     db: Database,
 ) -> None:

@@ -90,6 +90,7 @@ def test_dots_and_intervals_are_those_of_the_table(chds: StagedTree) -> None:
         assert f"\n{n:,}\n" in f"\n{shown}\n"
 
 
+@pytest.mark.slow
 def test_flows_have_the_people_of_the_tree_and_join_what_has_no_room(chds: StagedTree) -> None:
     store, ceg = chds._store, chds.to_ceg(replace=True)
     for most in (2, 3, 50):
@@ -322,6 +323,7 @@ def test_shares_are_written_only_where_their_cells_have_room(chds: StagedTree) -
         ) is is_written
 
 
+@pytest.mark.slow
 def test_a_caption_says_that_trees_have_no_prior_counts(chds: StagedTree) -> None:
     for found in (chds, chds.tree):
         assert "Edges have no prior counts." in found.figure(edge_info="prior").caption

@@ -380,6 +380,7 @@ def death(db: Database) -> ChainEventGraph:
     return set_chances(db, ceg, chances)
 
 
+@pytest.mark.slow
 def test_the_death_ceg_of_the_specification(death: ChainEventGraph) -> None:
     def near(value: float) -> Any:
         return pytest.approx(value, abs=1e-15)
@@ -401,6 +402,7 @@ def test_the_death_ceg_of_the_specification(death: ChainEventGraph) -> None:
     assert one.probability_of_evidence == near(0.4 + 0.48 - 2 * 0.24)
 
 
+@pytest.mark.slow
 def test_exactly_one_of_two_edges_is_not_the_union_of_their_paths(db: Database) -> None:
     rows = "select i // 2 as a, i % 2 as b from range(4) as t(i)"
     tree = db.ingest(rows, name="w82", replace=True).event_tree()
@@ -662,6 +664,7 @@ def test_labels_that_a_staging_joins_are_asked_as_it_shows_them(db: Database) ->
     assert ceg.probability(x="ill*") == ceg.probability(x="ill") == pytest.approx(0.5)
 
 
+@pytest.mark.slow
 def test_a_label_that_a_staging_renames_means_the_one_it_shows(db: Database) -> None:
     rows = (
         "select i % 2 as y, ['good', 'bad', 'good2', 'bad2'][1 + (i % 2) * 2 + i // 2 % 2] as z"
@@ -769,6 +772,7 @@ def test_other_commands_say_what_cannot_be_asked(file: str) -> None:
     assert "Missing argument" in told(file, command="distribution")[1]
 
 
+@pytest.mark.slow
 def test_the_command_says_that_it_asks_former_rows(tmp_path: Path) -> None:
     file = str(tmp_path / "s.duckdb")
     with cegdb.open(file) as db:

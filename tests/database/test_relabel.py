@@ -70,6 +70,7 @@ def w5_1(db: Database) -> EventTree:
     return db.ingest(wards(), name="wards", count="n", levels=levels).event_tree()
 
 
+@pytest.mark.slow
 def test_w5_1_equal_labels_make_one_stage_and_one_position(
     db: Database, w5_1: EventTree, sound: Sound
 ) -> None:
@@ -106,6 +107,7 @@ def test_w5_1_joining_siblings_is_refused(w5_1: EventTree) -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_tree_keeps_its_labels_and_paths_are_written_with_them(
     db: Database, w5_1: EventTree
 ) -> None:
@@ -637,6 +639,7 @@ def test_siblings_that_came_to_have_one_label_stop_a_rebuild(db: Database) -> No
 # -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_probability_is_hidden_wherever_its_new_label_is(db: Database) -> None:
     frame = wards()
     frame["n"] = [40, 40, 40, 40, 40, 40, 3, 40]

@@ -236,6 +236,7 @@ def test_pairs_and_intervals_are_those_of_surveys_of_the_replicates(
     sound(db)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["nonparametric", "parametric"])
 def test_pairs_are_counted_over_the_runs_that_reach_both(db: Database, kind: Any) -> None:
     staged = db.ingest(SKIPPED, "skipped").event_tree().learn_stages()
@@ -383,6 +384,7 @@ def test_planted_stages_are_found_again_and_identical_ones_are_not_firm(
     sound(db)
 
 
+@pytest.mark.slow
 def test_stages_are_summed_up_by_their_pairs(db: Database) -> None:
     staged = db.ingest(SKIPPED, "skipped").event_tree().learn_stages(method="bhc", score="aic")
     frame = staged.stability(runs=25)
@@ -472,6 +474,7 @@ def test_a_renamed_staging_keeps_its_pairs_and_a_joined_one_has_none(
     sound(db)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_relearnt_is_refused(db: Database) -> None:
     tree = planted(db)
     given = tree.set_stages({}, "own")
@@ -511,6 +514,7 @@ def test_what_cannot_be_relearnt_is_refused(db: Database) -> None:
         intervals_room.intervals(db._store, staged.id, options, max_estimates=100)
 
 
+@pytest.mark.slow
 def test_a_large_frame_to_start_from_is_refused(db: Database) -> None:
     tree, limits = planted(db), StagingLimits(max_recorded=2)
     situations = tree.situations
@@ -525,6 +529,7 @@ def test_a_large_frame_to_start_from_is_refused(db: Database) -> None:
         staged.stability(runs=1)
 
 
+@pytest.mark.slow
 def test_a_read_only_database_is_refused_for_what_writes(tmp_path: Path) -> None:
     file = tmp_path / "planted.duckdb"
     with cegdb.open(file) as db:

@@ -227,6 +227,7 @@ def test_full_and_indep_are_the_finest_and_the_coarsest_staging(db: Database) ->
 # =============================================================================
 
 
+@pytest.mark.slow
 def test_one_cannot_intervene_after_conditioning(made: StagedTree, database: Database) -> None:
     ceg = database.cegs["asked"]
     for given_first in (

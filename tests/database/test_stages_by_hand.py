@@ -241,6 +241,7 @@ def test_a_spreadsheet_may_be_edited_freely(falls: EventTree, tmp_path: Path) ->
     assert set(falls.situations["labels"].map(len)) == {0, 1, 2}
 
 
+@pytest.mark.slow
 def test_labels_of_a_template_are_found_in_any_case(falls: EventTree, tmp_path: Path) -> None:
     (tmp_path / "short.yaml").write_text("stages:\n  a: [[HI, '01'], [' Hi', '02']]\n")
     (tmp_path / "long.csv").write_text("path_1,path_2,stage\nHI,01,a\n Hi,02,a\n")
@@ -249,6 +250,7 @@ def test_labels_of_a_template_are_found_in_any_case(falls: EventTree, tmp_path: 
         assert partition(falls.set_stages(tmp_path / name, name)) == expected
 
 
+@pytest.mark.slow
 def test_the_label_star_is_no_wildcard_in_a_template(falls: EventTree, tmp_path: Path) -> None:
     def fill(rows: list[list[Any]]) -> None:
         for row in rows[1:]:
@@ -266,6 +268,7 @@ def test_the_label_star_is_no_wildcard_in_a_template(falls: EventTree, tmp_path:
     }
 
 
+@pytest.mark.slow
 def test_unedited_shown_names_are_no_given_names(falls: EventTree, tmp_path: Path) -> None:
     staged = falls.learn_stages()
     again = falls.set_stages(staged.template(tmp_path / "falls.csv"))
@@ -411,6 +414,7 @@ def test_null_is_blank_in_yaml_unless_quoted(falls: EventTree, tmp_path: Path) -
     assert list(named(falls.set_stages(file))) == ["null"]
 
 
+@pytest.mark.slow
 def test_other_tables_and_encodings_are_read(falls: EventTree, tmp_path: Path) -> None:
     frame = falls.situations[["vertex_id", "variable"]]
     frame = frame[frame["variable"] == "Risk"].assign(stage="top", note=1)
@@ -428,6 +432,7 @@ def test_other_tables_and_encodings_are_read(falls: EventTree, tmp_path: Path) -
         falls.set_stages(wide)
 
 
+@pytest.mark.slow
 def test_learning_starts_from_a_template(falls: EventTree, tmp_path: Path) -> None:
     file = tmp_path / "start.csv"
     file.write_text("path_1,path_2,stage\nhi,01,a\nhi,02,a\nlo,*,b\n")
@@ -645,6 +650,7 @@ def test_names_are_kept_by_edits_and_rebuilds(db: Database) -> None:
     assert db.check() == []
 
 
+@pytest.mark.slow
 def test_numbers_of_groups_are_no_names(db: Database) -> None:
     survey = db.ingest("select i % 2 as a, i % 4 < 2 as b from range(8) t(i)", name="s")
     staged = survey.event_tree().set_stages([["0", "1"]])
@@ -707,6 +713,7 @@ def test_edits_that_cannot_be_made_are_refused(
         edit(staged)
 
 
+@pytest.mark.slow
 def test_stages_of_two_variables_may_be_joined_if_labels_decide(db: Database) -> None:
     tree = db.ingest("select i % 2 as a, i % 4 < 2 as b, i % 2 as c from range(8) t(i)")
     rows = "select (i % 2)::varchar as a, (i % 4 // 2)::varchar as b from range(8) t(i)"
@@ -724,6 +731,7 @@ def test_stages_of_two_variables_may_be_joined_if_labels_decide(db: Database) ->
     assert db.check() == []
 
 
+@pytest.mark.slow
 def test_an_edit_in_place_keeps_hyperstages_that_were_given(falls: EventTree) -> None:
     groups = [[("hi", "*")], [("lo", "*")]]
     staged = falls.learn_stages(hyperstages=groups)
@@ -816,6 +824,7 @@ def test_a_summary_counts_given_stages_apart_from_situations_not_named(
     assert f"{n_alone} situations not named" in staged.summary
 
 
+@pytest.mark.slow
 def test_situations_to_split_off_are_found_in_any_case(falls: EventTree) -> None:
     staged = falls.set_stages({("hi", "01"): "a", ("hi", "02"): "a"})
     stage = staged.stages.set_index("name")["stage"]["a"]
@@ -889,6 +898,7 @@ def test_the_command_line_does_it_all(tmp_path: Path) -> None:
     assert "must be UTF-8 text" in call("rename", db, "joined", "u1=fr\udce9d", code=3)
 
 
+@pytest.mark.slow
 def test_options_that_would_be_ignored_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

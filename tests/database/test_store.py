@@ -287,6 +287,7 @@ def test_any_other_name_of_a_file_works(tmp_path: Path, name: str) -> None:
         assert db.sql("select count(*) as n from cegdb.ceg_edges")["n"].item() == 4
 
 
+@pytest.mark.slow
 @FROM_NOTHING
 def test_settings_that_duckdb_refuses_leave_no_file(tmp_path: Path) -> None:
     settings: dict[str, Any]
@@ -342,6 +343,7 @@ def test_a_file_of_a_newer_cegdb_is_refused(file: Path) -> None:
         assert caught.value.hint == "upgrade cegdb"
 
 
+@pytest.mark.slow
 @FROM_NOTHING
 def test_a_file_without_our_schema_is_not_made_ours_by_reading(tmp_path: Path) -> None:
     file = tmp_path / "plain.duckdb"
@@ -519,6 +521,7 @@ def test_a_row_without_an_id_gets_a_new_one(file: Path) -> None:
     engine.dispose()
 
 
+@pytest.mark.slow
 def test_sqlalchemy_reflects_a_finished_file(file: Path) -> None:
     engine = sa.create_engine(f"duckdb:///{file}")
     inspector = sa.inspect(engine)
@@ -668,6 +671,7 @@ def test_parameters_are_values_never_text_of_the_query(db: Database) -> None:
             db.sql("select $x as x", params)
 
 
+@pytest.mark.slow
 def test_a_users_broken_transaction_is_theirs_alone(db: Database) -> None:
     whole(db, "falls")
     db.sql("begin")
@@ -808,6 +812,7 @@ def test_an_unknown_name_lists_those_there_are(db: Database) -> None:
         assert caught.value.hint == hint
 
 
+@pytest.mark.slow
 def test_a_name_is_found_trimmed_and_in_any_case_if_only_one_fits(db: Database) -> None:
     whole(db, "Falls")
     assert db.cegs[" falls "].name == db.cegs["FALLS"].name == "Falls"
@@ -822,6 +827,7 @@ def test_a_name_is_found_trimmed_and_in_any_case_if_only_one_fits(db: Database) 
         db.drop("graph", "falls")  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["a'b\"c", "😀", "x" * 10_000, "%s", "$name", "a\nb", "-2"])
 def test_any_name_of_an_object_works(db: Database, name: str) -> None:
     ceg = whole(db, name)
@@ -960,6 +966,7 @@ def test_the_store_gives_one_connection_to_one_thread_at_a_time() -> None:
         assert order == ["first", "second"]
 
 
+@pytest.mark.slow
 def test_a_name_of_another_kind_is_pointed_out(db: Database) -> None:
     tree = db.ingest("select i % 2 as x from range(8) t(i)", name="sun").event_tree("moon")
     tree.learn_stages("star").to_ceg("comet")

@@ -100,6 +100,7 @@ def rows_of(frame: pd.DataFrame, group: Group) -> int:
     return int(found.sum())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_the_people_of_a_sentence_are_those_of_its_numbers(db: Database, seed: int) -> None:
     frame = uneven(seed)
@@ -151,6 +152,7 @@ def test_numbers_that_do_not_add_up_are_said_to_be_rounded(
         assert answer.low <= int(number) / 100 <= answer.high
 
 
+@pytest.mark.slow
 def test_numbers_of_the_plain_report_are_those_of_the_tables(db: Database) -> None:
     ceg = chds(db, alpha=3)
     found = SENTENCE.findall(ceg.report.text())
@@ -174,6 +176,7 @@ def test_numbers_of_the_plain_report_are_those_of_the_tables(db: Database) -> No
     assert said == of_tables
 
 
+@pytest.mark.slow
 def test_rare_answers_are_told_of_more_people(db: Database) -> None:
     query = "select i % 2 as x, if(i % 500 = 0, 'ill', 'well') as y from range(20000) t(i)"
     tree = db.ingest(query).event_tree(sampling_zeros="floret")
@@ -276,6 +279,7 @@ def test_scores_and_grammar_do_not_give_a_small_count_back(db: Database, form: A
     assert not re.search(r"\d times as probable|-\d+\.\d\d", text)
 
 
+@pytest.mark.slow
 def test_one_person_is_told_of_as_one(db: Database) -> None:
     ceg = db.ingest("select 'u' as x, 'v' as y").event_tree().learn_stages().to_ceg()
     text = ceg.report.text()
@@ -384,6 +388,7 @@ PACKAGES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", ["pdflatex", "lualatex"])
 def test_latex_compiles_and_fits_the_page(db: Database, tmp_path: Path, program: str) -> None:
     form = "analyst" if program == "pdflatex" else "plain"
@@ -411,6 +416,7 @@ def test_a_report_is_the_same_bytes_each_time(db: Database, tmp_path: Path) -> N
     assert not (tmp_path / "page-figure.svg").exists()
 
 
+@pytest.mark.slow
 def test_a_picture_that_cannot_be_drawn_is_said(
     db: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -456,6 +462,7 @@ def test_many_situations_are_told_by_example(db: Database) -> None:
     assert "with one other combination of answers" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_plain_text_has_aligned_tables_and_no_escapes(db: Database, form: Any) -> None:
     rows = [("<x>" if i % 2 else "1. *c*|d", i % 5) for i in range(40)]

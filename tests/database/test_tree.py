@@ -104,6 +104,7 @@ def test_sixty_variables_go_on_to_a_ceg(wide: tuple[Database, Survey]) -> None:
     assert db.check() == []
 
 
+@pytest.mark.slow
 def test_an_impossible_path_across_far_variables_is_refused(
     db: Database, wide_rows: list[dict[str, str | None]]
 ) -> None:
@@ -189,6 +190,7 @@ def test_a_hand_added_path_has_no_rows_and_counts_as_an_answer(db: Database) -> 
     assert db.check() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", ["prefix", "category"])
 @pytest.mark.parametrize("zeros", ["floret", "full"])
 def test_where_nobody_answered_a_question_its_answers_are_added(

@@ -182,6 +182,7 @@ def test_refresh_gives_what_an_ingest_of_the_new_rows_gives(
         assert db.check() == []
 
 
+@pytest.mark.slow
 def test_files_of_waves_are_appended_by_column_name(db: Database, tmp_path: Path) -> None:
     """The waves of case B14, one after another instead of at once."""
     survey = db.ingest(written(tmp_path, "id,income\na,low\nb,high\n", "w1.csv"), name="w")
@@ -353,6 +354,7 @@ def test_texts_with_semicolons_stand_for_their_label_alone(db: Database) -> None
     assert codes["several"] == "x; y; z"
 
 
+@pytest.mark.slow
 def test_what_was_said_of_absent_columns_is_not_forgotten(db: Database) -> None:
     book = {
         "variables": {
@@ -743,6 +745,7 @@ def test_what_is_given_as_a_frame_is_given_again_by_its_paths(
     sound(db)
 
 
+@pytest.mark.slow
 def test_new_situations_join_those_that_a_frame_of_hyperstages_leaves_out(db: Database) -> None:
     rows = [(a, b) for a in "abcd" for b in "xy" for _ in range(20)]
     survey = db.ingest(frame(rows, "g", "y"), name="s")
@@ -754,6 +757,7 @@ def test_new_situations_join_those_that_a_frame_of_hyperstages_leaves_out(db: Da
     assert staged.stages["n_situations"].tolist() == [1, 2, 3]
 
 
+@pytest.mark.slow
 def test_a_tree_that_cannot_be_made_again_is_named_and_nothing_changes(
     db: Database, sound: Callable[[Database], None]
 ) -> None:

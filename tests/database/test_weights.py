@@ -185,6 +185,7 @@ def test_the_size_of_all_weights_is_no_matter(db: Database, unit: str) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_group_of_tiny_weights_counts_as_much_as_any_other(db: Database) -> None:
     rows = (
         "select i % 2 as x, (i // 2) % 10 < 3 + 4 * (i % 2) as y, "
@@ -270,6 +271,7 @@ def test_equal_weights_change_nothing(db: Database) -> None:
         assert same.to_ceg().edges["n"].tolist() == plain.to_ceg().edges["n"].tolist()
 
 
+@pytest.mark.slow
 def test_the_order_of_weighted_rows_changes_no_byte(db: Database) -> None:
     rows = (
         "select i, i % 3 as x, i % 7 // 3 as y, 0.1 + i % 11 / 7 as w from range(500) as t(i)"
@@ -312,6 +314,7 @@ def deff_of(rows: list[tuple[str, str, float]]) -> float:
     return max(1.0, between / alone)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weight", [None, "w"])
 def test_clusters_divide_scores_by_a_design_effect(db: Database, weight: str | None) -> None:
     rows = [
@@ -356,6 +359,7 @@ def test_rows_of_weight_0_can_be_learnt_by_every_method(db: Database, method: An
         assert isfinite(staged.log_marginal_likelihood)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighting", get_args(WeightChoice))
 def test_a_stage_of_weight_0_has_no_free_parameter(
     db: Database, weighting: WeightChoice
@@ -369,6 +373,7 @@ def test_a_stage_of_weight_0_has_no_free_parameter(
     assert staged.aic == pytest.approx(2 * (staged.df - staged.log_likelihood))
 
 
+@pytest.mark.slow
 def test_a_search_over_orders_leaves_out_stages_of_weight_0_too(db: Database) -> None:
     rows = "('a', 'x', 0), ('a', 'y', 0), ('b', 'x', 9), ('b', 'y', 1)"
     query = f"select x, y, w from (values {rows}) as t(x, y, w), range(5)"  # noqa: S608

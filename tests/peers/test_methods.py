@@ -255,6 +255,7 @@ def test_fbhc_equals_the_plain_loop(score):
         assert fbhc(hyperstage, score).tolist() == plain_fbhc(hyperstage, score).tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("score", SCORES, ids=repr)
 def test_csbhc_equals_the_plain_loop(score):
     for seed in range(120):
@@ -367,6 +368,7 @@ def test_the_optimum_equals_that_over_all_set_partitions(partitions):
         assert len(np.unique(stage)) == n_blocks[scores >= best - 1e-9].min()
 
 
+@pytest.mark.slow
 def test_the_optimum_under_a_structure_prior_equals_that_over_all(partitions):
     for seed in range(300):
         hyperstage, score, rng = binary_case(seed)

@@ -643,6 +643,7 @@ def test_w4_3_the_death_tree() -> None:
     assert out_degrees(ceg(tree, stage)) == {2: 3, 0: 1}
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(every_staged_tree)
 def test_sizes_and_the_corrected_bounds(sample: StagedSample) -> None:

@@ -122,6 +122,7 @@ def test_w1_2_not_applicable_is_an_edge_where_it_is_random(db: Database, sound: 
     sound(db)
 
 
+@pytest.mark.slow
 def test_w1_3_an_edge_is_a_variable_and_a_label(db: Database, sound: Sound) -> None:
     """cegpy merges X3 = n and X2 = n into one edge of 5."""
     survey = rows(
@@ -184,6 +185,7 @@ def test_w2_1_the_death_tree(db: Database, sound: Sound) -> None:
     sound(db)
 
 
+@pytest.mark.slow
 def test_w2_2_a_chain_is_its_own_ceg(db: Database, sound: Sound) -> None:
     tree = grown(db, "x/y")
     staging = staged(tree)
@@ -205,6 +207,7 @@ def test_w2_3_nine_vertices(db: Database, sound: Sound) -> None:
     sound(db)
 
 
+@pytest.mark.slow
 def test_spec_2_1_a_fixpoint_within_levels_by_the_shortest_path_is_no_remedy(
     db: Database,
 ) -> None:
@@ -223,6 +226,7 @@ def test_spec_2_2_stopping_by_depth_would_be_wrong(db: Database) -> None:
     assert by_path["a"] == by_path["b -> x"]
 
 
+@pytest.mark.slow
 def test_style_1_three_positions_where_the_shortest_path_keeps_four(db: Database) -> None:
     """Tree r:{a:v1,b:v2}, v_i:{x:leaf,y:s_i}, s_i:{p:leaf,q:leaf} with v1~v2, s1~s2."""
     tree = grown(db, "a/x", "a/y/p", "a/y/q", "b/x", "b/y/p", "b/y/q")
@@ -245,6 +249,7 @@ def test_w3_1_unrolling_a_ceg(db: Database) -> None:
     assert copies == [1, 1]
 
 
+@pytest.mark.slow
 def test_w4_1_the_printed_bounds_are_false(db: Database) -> None:
     """One ternary floret; [SS20] prints the bounds 0 (vertices) and -3 (edges)."""
     tree = grown(db, "a", "b", "c")
@@ -302,6 +307,7 @@ def test_w6_1_the_score_of_three_and_one() -> None:
     assert score == pytest.approx(-2.995732, abs=5e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("one", "other", "factor"),
     [((3, 1), (2, 2), 120 / 77), ((3, 1), (0, 5), 2 / 11), ((1, 0), (1, 0), 6 / 5)],
@@ -455,6 +461,7 @@ def test_w6_3_asym_with_stages_across_variables(db: Database, sound: Sound) -> N
     sound(db)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "alpha", "n_stages", "score", "n_vertices"),
     [("falls_cegpy", 4, 11, -68671.5969, 12), ("medical", 3, 10, -30091.3531, 15)],
