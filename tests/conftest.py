@@ -8,6 +8,7 @@ import pytest
 from database_template import (
     connect,
     connect_with_template,
+    database_with,
     demo_of_template,
     make_demo,
     remove_template,
@@ -59,16 +60,21 @@ def from_nothing() -> Iterator[None]:
         yield
 
 
+FEW = Budget(max_runs=2, min_runs=2)
+
+
+def few_spurious_stages(
+    hyperstages: Any, plan: Any, *, seed: int, **_: object
+) -> NullBootstrap:
+    """Learn twice under the null hypothesis."""
+    return expected_spurious_stages(hyperstages, plan, seed=seed, budget=FEW)
+
+
 @pytest.fixture(scope="module", autouse=True)
 def few_null_runs() -> Iterator[None]:
     """Learn little under the null hypothesis: that takes most of the time, and few read it."""
-    few = Budget(max_runs=2, min_runs=2)
-
-    def expected(hyperstages: Any, plan: Any, *, seed: int, **_: object) -> NullBootstrap:
-        return expected_spurious_stages(hyperstages, plan, seed=seed, budget=few)
-
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(learning, "expected_spurious_stages", expected)
+        patch.setattr(learning, "expected_spurious_stages", few_spurious_stages)
         yield
 
 
@@ -79,9 +85,10 @@ def all_null_runs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def db() -> Iterator[Database]:
-    """Give an empty database in memory, closed afterwards."""
-    with cegdb.open() as database:
+def db(request: pytest.FixtureRequest) -> Iterator[Database]:
+    """Give a database in memory, closed afterwards: empty, or as the mark ``holds`` says."""
+    mark = request.node.get_closest_marker("holds")
+    with cegdb.open() if mark is None else database_with(mark.kwargs["made_by"]) as database:
         yield database
 
 

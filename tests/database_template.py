@@ -13,6 +13,7 @@ import sqlalchemy as sa
 import cegdb
 from cegdb.api import Database
 from cegdb.demo import DEMOS
+from cegdb.stages import learning
 from cegdb.store import Store, migrate, schema
 
 if TYPE_CHECKING:
@@ -47,9 +48,14 @@ def template_file() -> Path:
     return file
 
 
-@cache
 def file_with(make: Callable[[Database], object]) -> Path:
     """Return the file of a database that a function has filled; it is called only once."""
+    return _file_with(make, learning.expected_spurious_stages)
+
+
+@cache
+def _file_with(make: Callable[[Database], object], _: object) -> Path:
+    """Make it; what the tests let learning do under the null hypothesis stays in it."""
     file = folder() / f"{len(list(folder().iterdir()))}.duckdb"
     with cegdb.open(file) as db:
         make(db)
@@ -82,7 +88,7 @@ def remove_template() -> None:
     """Remove what was copied."""
     if folder.cache_info().currsize:
         shutil.rmtree(folder(), ignore_errors=True)
-        for made in (folder, template_file, file_with):
+        for made in (folder, template_file, _file_with):
             made.cache_clear()
 
 

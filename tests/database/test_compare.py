@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
 from collections import defaultdict
 from itertools import permutations
 from math import lgamma, log
@@ -14,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
+from database_template import file_with
 from datasets import peer, survey_file
 from hypothesis import given
 from hypothesis import strategies as st
@@ -103,13 +105,17 @@ def table(sample: StagedSample) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*sample.order, "n"], dtype=object)
 
 
-@pytest.fixture
-def tree(db: Database) -> EventTree:
-    """Give a tree of 1 + 3 situations: x is 0, 1, 2; then y is 0, 1; counts by hand."""
+def four_situations(db: Database) -> None:
+    """Make a tree of 1 + 3 situations: x is 0, 1, 2; then y is 0, 1; counts by hand."""
     counts = {("0", "0"): 10, ("0", "1"): 30, ("1", "0"): 20, ("1", "1"): 20}
     counts |= {("2", "0"): 15, ("2", "1"): 5}
     rows = pd.DataFrame([(*path, n) for path, n in counts.items()], columns=["x", "y", "n"])
-    return db.ingest(rows, name="s", count="n").event_tree(name="t")
+    db.ingest(rows, name="s", count="n").event_tree(name="t")
+
+
+@pytest.fixture
+def tree(db: Database) -> EventTree:
+    return db.trees["t"]
 
 
 def staged(tree: EventTree, name: str, stages: str, **settings: Any) -> StagedTree:
@@ -125,7 +131,7 @@ def staged(tree: EventTree, name: str, stages: str, **settings: Any) -> StagedTr
 
 
 @pytest.mark.slow
-@run(4)
+@run(3)
 @given(
     st.one_of(staged_trees(jumps=True), staged_trees(max_depth=3, cross_variables=True)),
     st.data(),
@@ -237,6 +243,7 @@ def test_a_tree_of_many_stages_is_matched_quickly() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.holds(made_by=four_situations)
 def test_stagings_of_three_situations_by_hand(tree: EventTree) -> None:
     one, two = staged(tree, "one", "ppp"), staged(tree, "two", "ppq")
     three, crossed = staged(tree, "three", "pqr"), staged(tree, "crossed", "pqq")
@@ -263,6 +270,7 @@ def test_stagings_of_three_situations_by_hand(tree: EventTree) -> None:
     ]
 
 
+@pytest.mark.holds(made_by=four_situations)
 def test_names_given_to_stages_do_not_matter(tree: EventTree) -> None:
     one, other = staged(tree, "one", "ppq"), staged(tree, "other", "zzp")
     assert one.hamming(other) == 0
@@ -275,6 +283,7 @@ def likelihood(*stages: tuple[int, int]) -> float:
     return sum(n * log(n / sum(stage)) for stage in stages for n in stage)
 
 
+@pytest.mark.holds(made_by=four_situations)
 def test_the_likelihood_ratio_test_by_hand(tree: EventTree) -> None:
     joined, two, apart = (staged(tree, s, s) for s in ("ppp", "ppq", "pqr"))
     test = joined.lr_test(apart)
@@ -294,6 +303,7 @@ def test_the_likelihood_ratio_test_by_hand(tree: EventTree) -> None:
     assert both.statistic + test.statistic == pytest.approx(joined.lr_test(apart).statistic)
 
 
+@pytest.mark.holds(made_by=four_situations)
 def test_the_bayes_factor_by_hand(tree: EventTree, db: Database) -> None:
     joined, apart = (staged(tree, s, s, alpha=6) for s in ("ppp", "pqr"))
 
@@ -339,6 +349,7 @@ def test_a_test_of_stagings_learnt_elsewhere(db: Database) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.holds(made_by=four_situations)
 def test_stagings_side_by_side(tree: EventTree, db: Database) -> None:
     one, learnt = staged(tree, "one", "ppp"), tree.learn_stages("learnt")
     other = staged(tree, "other", "ppq", alpha=9)
@@ -407,6 +418,7 @@ CALLS: dict[str, Callable[[Any, Any], object]] = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+@pytest.mark.holds(made_by=four_situations)
 def test_stagings_of_different_trees_are_refused(
     tree: EventTree, db: Database, call: Callable[[Any, Any], object]
 ) -> None:
@@ -422,6 +434,7 @@ def test_stagings_of_different_trees_are_refused(
         call(one, "turned")
 
 
+@pytest.mark.holds(made_by=four_situations)
 def test_stagings_of_another_database_are_refused(tree: EventTree, db: Database) -> None:
     one = staged(tree, "one", "ppp")
     with cegdb.open() as another:
@@ -434,6 +447,7 @@ def test_stagings_of_another_database_are_refused(tree: EventTree, db: Database)
 
 
 @pytest.mark.slow
+@pytest.mark.holds(made_by=four_situations)
 def test_what_differs_between_trees_is_named(tree: EventTree, db: Database) -> None:
     one = staged(tree, "one", "ppp")
     same = tree.learn_stages("same")
@@ -453,6 +467,7 @@ def test_what_differs_between_trees_is_named(tree: EventTree, db: Database) -> N
     assert db.compare("one", "fresh")["is_stale"].tolist() == [True, False]
 
 
+@pytest.mark.holds(made_by=four_situations)
 def test_scores_that_stand_on_other_settings_are_refused(tree: EventTree) -> None:
     one, two = staged(tree, "one", "ppp"), staged(tree, "two", "ppq", alpha=9)
     with pytest.raises(StagingError, match=r"differ in alpha \(3\.0 and 9\.0\)\nhint: make"):
@@ -475,6 +490,7 @@ def test_weights_used_otherwise_are_refused(db: Database) -> None:
         one.lr_test(again)
 
 
+@pytest.mark.holds(made_by=four_situations)
 def test_stagings_that_are_not_nested_are_refused(tree: EventTree) -> None:
     one, two = staged(tree, "one", "ppq"), staged(tree, "two", "pqq")
     text = (
@@ -498,16 +514,17 @@ def call(*words: object, fails: int = 0) -> Result:
     return result
 
 
+def three_stagings(db: Database) -> None:
+    survey = db.ingest("select i % 3 as x, i % 7 < 3 as y from range(60) t(i)", name="s")
+    tree = survey.event_tree()
+    staged(tree, "one", "ppp")
+    staged(tree, "two", "ppq")
+    staged(tree, "far", "ppq", alpha=7)
+
+
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    path = tmp_path / "it.duckdb"
-    with cegdb.open(path) as db:
-        survey = db.ingest("select i % 3 as x, i % 7 < 3 as y from range(60) t(i)", name="s")
-        tree = survey.event_tree()
-        staged(tree, "one", "ppp")
-        staged(tree, "two", "ppq")
-        staged(tree, "far", "ppq", alpha=7)
-    return path
+    return shutil.copy(file_with(three_stagings), tmp_path / "it.duckdb")
 
 
 def rows_of(result: Result) -> list[dict[str, str]]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from database_template import file_with
 from hypothesis import given, note
 from hypothesis import strategies as st
 from oracle import BLANK
@@ -73,7 +75,7 @@ def people(rows: list[tuple[str | None, ...]], columns: str) -> pd.DataFrame:
 # -----------------------------------------------------------------------------
 
 
-def death(db: Database, name: str = "death") -> ChainEventGraph:
+def make_death(db: Database, name: str = "death") -> ChainEventGraph:
     """Make it from rows in exactly its proportions, and hardly a prior."""
     rows = [
         ("t", "die", None, 100), ("t", "live", "p", 240), ("t", "live", "q", 60),
@@ -91,10 +93,11 @@ def shown(db: Database, ceg: str) -> dict[tuple[str, str], float]:
 
 
 @pytest.mark.slow
+@pytest.mark.holds(made_by=make_death)
 def test_the_death_ceg_given_no_q_has_the_numbers_of_the_theory(
     db: Database, sound: Sound
 ) -> None:
-    found = death(db).given(X3=["p", ABSENT]).save("no q")
+    found = db.cegs["death"].given(X3=["p", ABSENT]).save("no q")
     assert found.probability_of_evidence == pytest.approx(22 / 25, abs=1e-9)
     assert shown(db, "no q") == pytest.approx(
         {
@@ -119,10 +122,11 @@ def test_the_death_ceg_given_no_q_has_the_numbers_of_the_theory(
 
 
 @pytest.mark.slow
+@pytest.mark.holds(made_by=make_death)
 def test_what_a_subgraph_cannot_say_takes_copies_of_positions(
     db: Database, sound: Sound
 ) -> None:
-    ceg = death(db)
+    ceg = db.cegs["death"]
     found = ceg.given(exactly(1, [{"X1": "t"}, {"X3": "p"}])).save("one")
     # t and (die or q), or u and p: 2/5 (1/4 + 3/4 1/5) + 3/5 1/2 4/5
     assert found.probability_of_evidence == pytest.approx(0.4, abs=1e-9)
@@ -136,10 +140,11 @@ def test_what_a_subgraph_cannot_say_takes_copies_of_positions(
 
 
 @pytest.mark.slow
+@pytest.mark.holds(made_by=make_death)
 def test_a_ceg_given_evidence_does_what_a_ceg_does(
     db: Database, tmp_path: Path, sound: Sound
 ) -> None:
-    parent = death(db)
+    parent = db.cegs["death"]
     ceg = parent.given(X2="live").save("alive")
     assert db.cegs.names() == ["death", "alive"]
     assert repr(db.cegs["alive"]).startswith("CEG 'alive': 4 vertices")
@@ -181,9 +186,10 @@ def test_a_ceg_given_evidence_does_what_a_ceg_does(
 
 
 @pytest.mark.slow
+@pytest.mark.holds(made_by=make_death)
 def test_views_of_one_ceg_are_its_part_of_the_whole(db: Database) -> None:
-    death(db, "other")
-    ceg = death(db)
+    make_death(db, "other")
+    ceg = db.cegs["death"]
     ceg.given(X2="live").save("alive").given(X1="t").save("t")
     for view in ("positions", "ceg_edges", "situation_positions"):
         whole = db.rows(f"from cegdb.{view}")[1]
@@ -196,8 +202,9 @@ def test_views_of_one_ceg_are_its_part_of_the_whole(db: Database) -> None:
         assert {row[0] for row in whole} == {"other", "death", "alive", "t"}
 
 
+@pytest.mark.holds(made_by=make_death)
 def test_progress_is_that_of_the_parent(db: Database) -> None:
-    parent = death(db)
+    parent = db.cegs["death"]
     assert parent.evidence == "nothing"
     assert parent.probability_of_evidence == 1
     assert parent.parent is None
@@ -222,8 +229,9 @@ def counts(db: Database) -> dict[str, int]:
 
 
 @pytest.mark.slow
+@pytest.mark.holds(made_by=make_death)
 def test_dropping_leaves_no_rows(db: Database, sound: Sound) -> None:
-    ceg = death(db)
+    ceg = db.cegs["death"]
     before_it = counts(db)
     given_one = ceg.given(X1="t").save("one")
     one = counts(db)
@@ -242,8 +250,9 @@ def test_dropping_leaves_no_rows(db: Database, sound: Sound) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.holds(made_by=make_death)
 def test_a_name_is_claimed_as_for_any_ceg(db: Database, sound: Sound) -> None:
-    ceg = death(db)
+    ceg = db.cegs["death"]
     found = ceg.given(X1="t")
     assert found.save().name == "death-given"
     assert found.save().name == "death-given-2"
@@ -261,8 +270,9 @@ def test_a_name_is_claimed_as_for_any_ceg(db: Database, sound: Sound) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.holds(made_by=make_death)
 def test_impossible_evidence_is_an_error_that_names_it(db: Database) -> None:
-    ceg = death(db)
+    ceg = db.cegs["death"]
     saved = ceg.given(X1="t").save("t")
     with pytest.raises(QueryError, match="probability 0 in CEG 't': X1 = u and X2 = die"):
         saved.given(X1="u", X2="die")
@@ -271,10 +281,11 @@ def test_impossible_evidence_is_an_error_that_names_it(db: Database) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.holds(made_by=make_death)
 def test_a_ceg_given_evidence_is_made_again_after_its_parent(
     db: Database, sound: Sound
 ) -> None:
-    ceg = death(db)
+    ceg = db.cegs["death"]
     found = ceg.given(X2="live").save("alive")
     found.given(X1="t").save("t")
     ceg.given(visits("w2") & avoids(1)).save("through")
@@ -305,10 +316,11 @@ def test_a_ceg_given_evidence_is_made_again_after_its_parent(
 
 
 @pytest.mark.slow
+@pytest.mark.holds(made_by=make_death)
 def test_evidence_that_names_a_position_split_by_a_rebuild_stops_it(
     db: Database, sound: Sound
 ) -> None:
-    ceg = death(db)
+    ceg = db.cegs["death"]
     ceg.given(takes("w3", "p")).save("p")
     db.surveys["death"].refresh(
         people(
@@ -324,16 +336,18 @@ def test_evidence_that_names_a_position_split_by_a_rebuild_stops_it(
     sound(db)
 
 
+@pytest.mark.holds(made_by=make_death)
 def test_saved_evidence_has_the_names_of_the_ceg(db: Database) -> None:
-    ceg = death(db)
+    ceg = db.cegs["death"]
     saved = ceg.given({" x1": "T"}).given(takes("W1", " live") & visits("W3")).save("p")
     assert saved.evidence == "X1 = t and takes w1 live and visits w3"
     assert positions_of(from_json(saved._row()["evidence"])) == {"w1", "w3"}
 
 
 @pytest.mark.slow
+@pytest.mark.holds(made_by=make_death)
 def test_evidence_that_became_impossible_stops_a_rebuild(db: Database) -> None:
-    death(db).given(X2="die").save("dead")
+    db.cegs["death"].given(X2="die").save("dead")
     db.surveys["death"].refresh(people([("t", "live", "p", 9)], "X1 X2 X3 n"))
     with pytest.raises(StaleError, match="CEG 'dead' cannot be rebuilt: 'X2' has no label"):
         db.rebuild()
@@ -440,8 +454,7 @@ def test_a_tree_that_is_one_leaf_has_a_ceg_given_nothing(db: Database, sound: So
 @pytest.mark.slow
 def test_the_command_saves_and_says_the_probability(tmp_path: Path) -> None:
     file = tmp_path / "death.duckdb"
-    with cegdb.open(file) as db:
-        death(db)
+    shutil.copy(file_with(make_death), file)
     run = CliRunner()
     result = run.invoke(main, ["given", str(file), "death", "X2=live", "--name", "alive"])
     assert result.exit_code == 0, result.output
@@ -720,7 +733,7 @@ def assert_conditioned(
 
 
 @pytest.mark.slow
-@run(4)
+@run(3)
 @given(data=st.data(), cross=st.sampled_from([False, False, True]), jumps=st.booleans())
 def test_a_saved_ceg_is_the_paths_that_evidence_leaves(
     base: Database, data: st.DataObject, *, cross: bool, jumps: bool

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from database_template import database_with
 from hypothesis import given
 from hypothesis import strategies as st
 from oracle import BLANK
@@ -314,17 +315,21 @@ def answers() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["A", "B", "C", "people"])
 
 
+def seven_situations(db: Database) -> None:
+    db.ingest(answers(), "s", count="people").event_tree("t")
+
+
 @pytest.fixture
 def tree(db: Database) -> EventTree:
     """Give a tree of seven situations."""
-    return db.ingest(answers(), "s", count="people").event_tree("t")
+    return db.trees["t"]
 
 
 @pytest.fixture(scope="module")
 def unstaged() -> Iterator[tuple[Database, EventTree]]:
     """Give the same tree, and its database, to all who are refused a staging of it."""
-    with cegdb.open() as db:
-        yield db, db.ingest(answers(), "s", count="people").event_tree("t")
+    with database_with(seven_situations) as db:
+        yield db, db.trees["t"]
 
 
 def given_priors(staged: StagedTree) -> dict[tuple[str, str], float]:
@@ -344,6 +349,7 @@ def given_priors(staged: StagedTree) -> dict[tuple[str, str], float]:
         "select 1 as vertex_id, unnest(['low', 'top']) as label, unnest([0.25, 2.5]) as prior",
     ],
 )
+@pytest.mark.holds(made_by=seven_situations)
 def test_priors_given_for_a_situation_are_its_own_and_the_others_conserve_mass(
     tree: EventTree, prior: Any, sound: Callable[[Database], None], db: Database
 ) -> None:
@@ -357,6 +363,7 @@ def test_priors_given_for_a_situation_are_its_own_and_the_others_conserve_mass(
     sound(db)
 
 
+@pytest.mark.holds(made_by=seven_situations)
 def test_one_number_is_the_prior_of_every_label_and_wildcards_fit_all(tree: EventTree) -> None:
     priors = given_priors(tree.set_stages({}, prior={("*", "*"): 0.5, ("*",): [1, 2]}))
     assert {value for (_, label), value in priors.items() if label in "xyz"} == {0.5}
@@ -459,6 +466,7 @@ def test_situations_that_are_alike_are_one_stage(
 
 
 @pytest.mark.slow
+@pytest.mark.holds(made_by=seven_situations)
 def test_a_tiny_prior_entry_is_warned_of(tree: EventTree) -> None:
     assert "smallest prior entry is 0.0083 (of 'C')" in tree.learn_stages(alpha=0.1).summary
     assert "smallest prior" not in tree.learn_stages(alpha=0.1, prior="floret").summary
@@ -466,6 +474,7 @@ def test_a_tiny_prior_entry_is_warned_of(tree: EventTree) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.holds(made_by=seven_situations)
 def test_the_path_of_alpha_is_what_learning_gives(db: Database, tree: EventTree) -> None:
     path = tree.alpha_path(method="ahc", prior="floret")
     assert path["alpha"].tolist() == [0.5, 1, 2, 3, 4, 8, 16, 32, 64]
@@ -494,6 +503,7 @@ def test_the_path_of_alpha_needs_no_writing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [file]
 
 
+@pytest.mark.holds(made_by=seven_situations)
 def test_the_path_of_alpha_takes_the_settings_of_learning(tree: EventTree) -> None:
     for name in ("alpha", "name", "replace", "methd"):
         with pytest.raises(TypeError, match=f"no setting named '{name}'"):
@@ -508,6 +518,7 @@ def test_the_path_of_alpha_takes_the_settings_of_learning(tree: EventTree) -> No
 
 
 @pytest.mark.slow
+@pytest.mark.holds(made_by=seven_situations)
 def test_climbing_starts_from_any_staging_and_never_ends_below_it(tree: EventTree) -> None:
     for start in ("full", "indep", [[("no",), ("yes",)]]):
         begun = (
@@ -527,6 +538,7 @@ def test_climbing_starts_from_any_staging_and_never_ends_below_it(tree: EventTre
 
 
 @pytest.mark.slow
+@pytest.mark.holds(made_by=seven_situations)
 def test_a_staging_can_be_frozen_in_part(db: Database, tree: EventTree) -> None:
     expert = tree.set_stages({("no",): "a", ("yes",): "a", ("no", "*"): "b"}, "expert")
     members = expert.florets.query("stage_id in [1, 3]")[["vertex_id", "stage_id"]]
@@ -551,6 +563,7 @@ def test_a_staging_can_be_frozen_in_part(db: Database, tree: EventTree) -> None:
     assert db.check() == []
 
 
+@pytest.mark.holds(made_by=seven_situations)
 def test_a_staging_of_another_tree_is_no_start(tree: EventTree, db: Database) -> None:
     other = db.surveys["s"].event_tree("other", order=["B", "A"]).learn_stages()
     with pytest.raises(StagingError, match="a staging of another tree"):
@@ -736,6 +749,7 @@ def test_bad_settings_are_refused_before_any_work(
         ({"prior": {("no",): np.float32(2)}}, {"prior": {("no",): 2}}),
     ],
 )
+@pytest.mark.holds(made_by=seven_situations)
 def test_numbers_of_other_types_are_recorded_as_plain_ones(
     tree: EventTree, given: dict[str, Any], plain: dict[str, Any]
 ) -> None:
@@ -743,6 +757,7 @@ def test_numbers_of_other_types_are_recorded_as_plain_ones(
 
 
 @pytest.mark.slow
+@pytest.mark.holds(made_by=seven_situations)
 def test_every_setting_is_recorded_and_learns_the_same_again(
     db: Database, tree: EventTree
 ) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import shutil
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import duckdb
 import pandas as pd
 import pytest
+from database_template import file_with
 from hypothesis import given
 from hypothesis import strategies as st
 from oracle import BLANK
@@ -54,9 +56,8 @@ def rounded(rows: list[Any]) -> list[str]:
 # =============================================================================
 
 
-@pytest.fixture
-def death(db: Database) -> Database:
-    """Give the CEG of W8.1: t .4, u .6; die 1/4 after t, 1/2 after u; p .8, q .2.
+def make_death(db: Database) -> None:
+    """Make the CEG of W8.1: t .4, u .6; die 1/4 after t, 1/2 after u; p .8, q .2.
 
     These are posterior means. Alpha 4 gives X1 the prior 2, 2, the two X2 florets 1, 1 each,
     the pooled X3 floret 1, 1; the counts make 40, 60 of 100; 10 of 40, 30 of 60; 48 of 60.
@@ -73,13 +74,13 @@ def death(db: Database) -> Database:
     tree = db.ingest(frame, name="death", count="n").event_tree()
     stages = {("t", "live"): "one", ("u", "live"): "one"}
     tree.set_stages(stages, alpha=4).to_ceg()
-    return db
 
 
 @pytest.mark.slow
-def test_the_death_truncated_ceg_gives_the_numbers_worked_by_hand(death: Database) -> None:
+@pytest.mark.holds(made_by=make_death)
+def test_the_death_truncated_ceg_gives_the_numbers_worked_by_hand(db: Database) -> None:
     assert values(
-        death,
+        db,
         "select position, variable, round(probability, 12) "
         "from cegdb.position_probability('death') order by position",
     ) == [
@@ -91,7 +92,7 @@ def test_the_death_truncated_ceg_gives_the_numbers_worked_by_hand(death: Databas
     ]
     shares = {
         (variable, label): probability
-        for variable, label, probability in values(death, "from cegdb.marginals('death')")
+        for variable, label, probability in values(db, "from cegdb.marginals('death')")
     }
     assert shares == {
         ("X1", "t"): pytest.approx(0.4),
@@ -103,9 +104,9 @@ def test_the_death_truncated_ceg_gives_the_numbers_worked_by_hand(death: Databas
         ("X3", NA): pytest.approx(2 / 5),
     }
     assert shares["X3", "p"] + shares["X3", NA] == pytest.approx(22 / 25)
-    asked(death, ("t", "p"), ("t", NA), (None, "q"), columns="X1 X3")
+    asked(db, ("t", "p"), ("t", NA), (None, "q"), columns="X1 X3")
     assert values(
-        death,
+        db,
         "select event, probability, evidence_probability "
         "from cegdb.conditional_probability('death', 'patients', ['X1']) order by all",
     ) == [
@@ -114,12 +115,10 @@ def test_the_death_truncated_ceg_gives_the_numbers_worked_by_hand(death: Databas
         ("X1 = t", pytest.approx(1 / 2), pytest.approx(12 / 25)),
     ]
     # Given that X3 is not q, t has (6/25 + 1/10) / (22/25) = 17/44.
-    joint = values(
-        death, "select probability from cegdb.event_probability('death', 'patients')"
-    )
+    joint = values(db, "select probability from cegdb.event_probability('death', 'patients')")
     assert (sum(joint) - 3 / 25) / (22 / 25) == pytest.approx(17 / 44)
     assert values(
-        death,
+        db,
         "select rank, path, variables, round(probability, 12) "
         "from cegdb.most_probable_paths('death', 3) order by rank",
     ) == [
@@ -436,22 +435,21 @@ def test_the_mixed_position_is_named(db: Database) -> None:
 # =============================================================================
 
 
-@pytest.fixture
-def chds(db: Database) -> Database:
+def make_chds(db: Database) -> None:
     demo = DEMOS["chds"]
     db.ingest(demo.select(), name="chds", count="people").event_tree().learn_stages().to_ceg()
-    return db
 
 
 @pytest.mark.slow
-def test_a_table_of_patients_is_answered_and_joined(chds: Database) -> None:
-    chds.sql("""
+@pytest.mark.holds(made_by=make_chds)
+def test_a_table_of_patients_is_answered_and_joined(db: Database) -> None:
+    db.sql("""
         create table patients as select * from (values
             (1, 'High', 'Low', null), (2, 'Low', null, 'Yes'), (3, 'High', 'Low', null),
             (4, null, null, null)) as t (person_id, Social, Economic, Admission)
     """)
-    chds.sql("create view first_three as select * from patients where person_id < 4")
-    names, rows = chds.rows("""
+    db.sql("create view first_three as select * from patients where person_id < 4")
+    names, rows = db.rows("""
         select p.*, q.probability
         from patients as p
         left join cegdb.event_probability('chds', 'first_three') as q using (person_id)
@@ -459,7 +457,7 @@ def test_a_table_of_patients_is_answered_and_joined(chds: Database) -> None:
     """)
     assert names == ["person_id", "Social", "Economic", "Admission", "probability"]
     high_low = values(
-        chds,
+        db,
         "select e.probability * f.probability from cegdb.ceg_edges as e "
         "inner join cegdb.ceg_edges as f on e.target_id = f.source_id "
         "where e.label = 'High' and f.label = 'Low' and f.variable = 'Economic'",
@@ -467,38 +465,40 @@ def test_a_table_of_patients_is_answered_and_joined(chds: Database) -> None:
     assert rows[0] == (1, "High", "Low", None, pytest.approx(high_low))
     assert rows[2][4] == rows[0][4]
     assert rows[3][4] is None
-    names, rows = chds.rows("from cegdb.event_probability('chds', 'patients') order by 1")
+    names, rows = db.rows("from cegdb.event_probability('chds', 'patients') order by 1")
     assert names == ["person_id", "Social", "Economic", "Admission", "event", "probability"]
     assert rows[1][4] == "Social = Low, Admission = Yes"
     assert rows[3][4:] == ("", 1.0)
 
 
 @pytest.mark.slow
-def test_tables_are_found_by_any_name(chds: Database) -> None:
+@pytest.mark.holds(made_by=make_chds)
+def test_tables_are_found_by_any_name(db: Database) -> None:
     """Names of steps inside the macros hide none, schemas and WITH are known."""
     call = "select probability from cegdb.event_probability('chds', '{}')"
-    ((share,),) = chds.rows(
+    ((share,),) = db.rows(
         "select probability from cegdb.marginals('chds') where label = 'Yes'"
     )[1]
-    chds.sql("create schema other")
-    chds.sql("create temp table passing as select 'Yes' as \"ADMISSION\"")
+    db.sql("create schema other")
+    db.sql("create temp table passing as select 'Yes' as \"ADMISSION\"")
     for name in ("edge", "walk", "wanted", "owner", "place", "answer", "other.x", "names"):
-        chds.sql(f"create table {name} as from passing")
-        assert values(chds, call.format(name)) == [pytest.approx(share)]
-    assert values(chds, call.format("passing")) == [pytest.approx(share)]
-    chds.sql('create table "it\'s ""it""" as from passing')
-    chds.sql('create view short as from "it\'s ""it"""')
-    assert values(chds, call.format("short")) == [pytest.approx(share)]
-    assert values(chds, f"with mine as (from passing) {call.format('mine')}") == [
+        db.sql(f"create table {name} as from passing")
+        assert values(db, call.format(name)) == [pytest.approx(share)]
+    assert values(db, call.format("passing")) == [pytest.approx(share)]
+    db.sql('create table "it\'s ""it""" as from passing')
+    db.sql('create view short as from "it\'s ""it"""')
+    assert values(db, call.format("short")) == [pytest.approx(share)]
+    assert values(db, f"with mine as (from passing) {call.format('mine')}") == [
         pytest.approx(share)
     ]
 
 
-def test_arguments_may_be_parameters_or_names_in_a_column(chds: Database) -> None:
-    asked(chds, ("High",), columns="Social")
+@pytest.mark.holds(made_by=make_chds)
+def test_arguments_may_be_parameters_or_names_in_a_column(db: Database) -> None:
+    asked(db, ("High",), columns="Social")
     given_ones = {"ceg": "chds", "table": "patients", "question": ["Social"]}
     call = "cegdb.conditional_probability($ceg, $table, $question)"
-    ((high, everybody),) = chds.rows(
+    ((high, everybody),) = db.rows(
         f"select probability, evidence_probability from {call}",  # noqa: S608
         given_ones,
     )[1]
@@ -507,7 +507,7 @@ def test_arguments_may_be_parameters_or_names_in_a_column(chds: Database) -> Non
         "select c.name, m.probability from cegdb.ceg as c, cegdb.marginals(c.name) as m "
         "where m.variable = 'Social' and m.label = 'High'"
     )
-    assert values(chds, each) == [("chds", pytest.approx(high))]
+    assert values(db, each) == [("chds", pytest.approx(high))]
 
 
 def test_values_are_read_as_ingest_reads_them(db: Database) -> None:
@@ -602,28 +602,29 @@ def test_hostile_names_of_variables_labels_and_cegs_work(db: Database) -> None:
 
 
 @pytest.mark.slow
-def test_a_conditioned_ceg_answers_by_the_tree_of_its_parent(chds: Database) -> None:
+@pytest.mark.holds(made_by=make_chds)
+def test_a_conditioned_ceg_answers_by_the_tree_of_its_parent(db: Database) -> None:
     """Of the people with Social = High alone, the other label and its positions are gone."""
     sizes = "n_vertices, n_edges, settings, summary, seconds, created_at, cegdb_version"
-    chds.sql(
+    db.sql(
         "insert into cegdb.ceg by name select 'high' as name, ceg_id as parent_ceg_id, "  # noqa: S608
         f"{sizes} from cegdb.ceg"
     )
-    chds.sql("""
+    db.sql("""
         create temp table gone as
         select source_id, target_id, label_id
         from cegdb.ceg_edges where variable = 'Social' and label = 'Low'
     """)
-    chds.sql("""
+    db.sql("""
         insert into cegdb.position
         select 2 as ceg_id, position_id, null as stage_id, height, n, n_situations
         from cegdb.position where position_id not in (select target_id from gone)
     """)
-    chds.sql("""
+    db.sql("""
         insert into cegdb.position_member
         select 2 as ceg_id, vertex_id, position_id from cegdb.position_member
     """)
-    chds.sql("""
+    db.sql("""
         insert into cegdb.ceg_edge
         select * replace (2 as ceg_id, if(source_id = 0, 1, probability) as probability)
         from cegdb.ceg_edge
@@ -632,25 +633,23 @@ def test_a_conditioned_ceg_answers_by_the_tree_of_its_parent(chds: Database) -> 
     """)
     conditional = "cegdb.conditional_probability('chds', 'patients', ['Admission'])"
     high = "cegdb.event_probability('high', 'patients')"
-    asked(chds, ("High", "Yes"), ("High", "No"), columns="Social Admission")
+    asked(db, ("High", "Yes"), ("High", "No"), columns="Social Admission")
     share = "select probability from {} order by event"
-    no, yes = values(chds, share.format(conditional))
-    found = values(chds, share.format(high))
+    no, yes = values(db, share.format(conditional))
+    found = values(db, share.format(high))
     assert found == [pytest.approx(no), pytest.approx(yes)]
-    asked(chds, ("Low", "Yes"), columns="Social Admission")
-    assert values(chds, share.format(high)) == [0]
-    rows = values(
-        chds, "from cegdb.marginals('high') where variable in ('Social', 'Admission')"
-    )
+    asked(db, ("Low", "Yes"), columns="Social Admission")
+    assert values(db, share.format(high)) == [0]
+    rows = values(db, "from cegdb.marginals('high') where variable in ('Social', 'Admission')")
     assert sorted(rows) == [
         ("Admission", "No", pytest.approx(no)),
         ("Admission", "Yes", pytest.approx(yes)),
         ("Social", "High", 1.0),
     ]
-    assert values(chds, "from cegdb.marginals where ceg = 'high' and variable = 'Social'") == [
+    assert values(db, "from cegdb.marginals where ceg = 'high' and variable = 'Social'") == [
         ("high", "Social", "High", 1.0)
     ]
-    ((path, variables),) = chds.rows(
+    ((path, variables),) = db.rows(
         "select path, variables from cegdb.most_probable_paths('high', 1)"
     )[1]
     assert path.startswith("High -> ")
@@ -658,8 +657,9 @@ def test_a_conditioned_ceg_answers_by_the_tree_of_its_parent(chds: Database) -> 
 
 
 @pytest.mark.slow
-def test_errors_name_what_is_wrong(chds: Database) -> None:
-    asked(chds, ("High", "1"), columns="Social person_id")
+@pytest.mark.holds(made_by=make_chds)
+def test_errors_name_what_is_wrong(db: Database) -> None:
+    asked(db, ("High", "1"), columns="Social person_id")
     event = "from cegdb.event_probability('chds', 'patients')"
     conditional = "from cegdb.conditional_probability('chds', 'patients', {})"
     for query, message in {
@@ -678,24 +678,24 @@ def test_errors_name_what_is_wrong(chds: Database) -> None:
         event.replace("patients", "nobody"): "Table with name nobody does not exist",
     }.items():
         with pytest.raises(QueryError) as caught:
-            values(chds, query)
+            values(db, query)
         assert message in str(caught.value)
-    asked(chds, ("Hihg", "1"), columns="Social person_id")
+    asked(db, ("Hihg", "1"), columns="Social person_id")
     message = "'Hihg' is not a label of 'Social' in CEG 'chds'; available: 'High', 'Low'"
     with pytest.raises(QueryError, match=message):
-        values(chds, event)
-    asked(chds, ("High", "1"), columns="Soc person_id")
+        values(db, event)
+    asked(db, ("High", "1"), columns="Soc person_id")
     message = (
         "no column of patients is named like a variable of CEG 'chds'; "
         "available: 'Admission', 'Economic', 'Events', 'Social'"
     )
     with pytest.raises(QueryError, match=message):
-        values(chds, event)
-    asked(chds, (NA, "Low"), columns="Social Economic")
-    assert values(chds, f"select probability {event}") == [0]
+        values(db, event)
+    asked(db, (NA, "Low"), columns="Social Economic")
+    assert values(db, f"select probability {event}") == [0]
     message = "the evidence Social = not applicable has probability 0 in CEG 'chds'"
     with pytest.raises(QueryError, match=message):
-        values(chds, conditional.format("['Economic']"))
+        values(db, conditional.format("['Economic']"))
 
 
 # =============================================================================
@@ -794,10 +794,7 @@ QUESTIONS = {
 def attached(tmp_path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """Give a connection to an empty database that has the file attached, read-only."""
     file = tmp_path / "falls.duckdb"
-    demo = DEMOS["chds"]
-    with cegdb.open(file) as db:
-        survey = db.ingest(demo.select(), name="chds", count="people")
-        survey.event_tree().learn_stages().to_ceg()
+    shutil.copy(file_with(make_chds), file)
     with duckdb.connect() as con:
         con.execute("create table patients as select 'High' as Social, 'Yes' as Admission")
         con.execute(f"attach '{file}' as f (read_only)")

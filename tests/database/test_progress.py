@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from database_template import file_with
 
 import cegdb
 from cegdb.errors import TreeError
@@ -52,16 +54,19 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Progress, float]]:
     return found
 
 
+def everything(db: Database) -> None:
+    db.ingest(ROWS, name="s").event_tree().learn_stages().to_ceg()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("what", WORK)
+@pytest.mark.holds(made_by=everything)
 def test_the_part_that_is_done_grows_to_all(
     db: Database, told: list[tuple[Progress, float]], what: str
 ) -> None:
     work, total, unit = WORK[what]
-    survey = db.ingest(ROWS, name="s")
-    survey.event_tree().learn_stages().to_ceg()
     if what == "rebuild":
-        survey.append(ROWS)
+        db.surveys["s"].append(ROWS)
     before = db.progress
     told.clear()
     work(db)
@@ -165,23 +170,21 @@ def shown_on_a_terminal(*command: str) -> bytes:
 @pytest.mark.slow
 def test_a_terminal_shows_the_part_that_is_done(tmp_path: Path) -> None:
     file = tmp_path / "s.duckdb"
-    with cegdb.open(file) as db:
-        db.ingest(ROWS, name="s").event_tree().learn_stages()
-    shown = shown_on_a_terminal("stability", str(file), "s", "--runs", "250")
+    shutil.copy(file_with(everything), file)
+    shown = shown_on_a_terminal("stability", str(file), "s", "--runs", "60")
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
-    found = re.findall(r"learning the stages again.*?(\d+) of 250 runs, (\d+) %", text)
+    found = re.findall(r"learning the stages again.*?(\d+) of 60 runs, (\d+) %", text)
     assert found
     parts = [(int(done), int(part)) for done, part in found]
     assert parts == sorted(parts)
-    assert all(part == 100 * done // 250 for done, part in parts)
-    assert parts[-1] == (250, 100)
+    assert all(part == 100 * done // 60 for done, part in parts)
+    assert parts[-1] == (60, 100)
 
 
 @pytest.mark.slow
 def test_progress_is_wiped_before_anything_is_printed(tmp_path: Path) -> None:
     file, page = tmp_path / "s.duckdb", tmp_path / "s.html"
-    with cegdb.open(file) as db:
-        db.ingest(ROWS, name="s").event_tree().learn_stages().to_ceg()
+    shutil.copy(file_with(everything), file)
     shown = shown_on_a_terminal("report", "page", str(file), "s", "-o", str(page)).decode()
     progress, printed = shown.split("page: ")
     assert "writing" in progress

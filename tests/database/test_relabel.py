@@ -64,13 +64,18 @@ def wards(*outcomes: str) -> pd.DataFrame:
     return frame.assign(n=range(10, 10 + len(frame)))
 
 
+def make_w5_1(db: Database) -> None:
+    levels = {"Ward": ["hospital", "community"], "Test": ["test+", "no test"]}
+    db.ingest(wards(), name="wards", count="n", levels=levels).event_tree()
+
+
 @pytest.fixture
 def w5_1(db: Database) -> EventTree:
-    levels = {"Ward": ["hospital", "community"], "Test": ["test+", "no test"]}
-    return db.ingest(wards(), name="wards", count="n", levels=levels).event_tree()
+    return db.trees["wards"]
 
 
 @pytest.mark.slow
+@pytest.mark.holds(made_by=make_w5_1)
 def test_w5_1_equal_labels_make_one_stage_and_one_position(
     db: Database, w5_1: EventTree, sound: Sound
 ) -> None:
@@ -96,6 +101,7 @@ def test_w5_1_equal_labels_make_one_stage_and_one_position(
     sound(db)
 
 
+@pytest.mark.holds(made_by=make_w5_1)
 def test_w5_1_joining_siblings_is_refused(w5_1: EventTree) -> None:
     with pytest.raises(StagingError) as caught:
         w5_1.set_stages(STAGES, relabel={**OUTCOME, "death": "recovery"})
@@ -108,6 +114,7 @@ def test_w5_1_joining_siblings_is_refused(w5_1: EventTree) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.holds(made_by=make_w5_1)
 def test_the_tree_keeps_its_labels_and_paths_are_written_with_them(
     db: Database, w5_1: EventTree
 ) -> None:
@@ -158,6 +165,7 @@ def test_the_tree_keeps_its_labels_and_paths_are_written_with_them(
         ({}, {}),
     ],
 )  # fmt: skip
+@pytest.mark.holds(made_by=make_w5_1)
 def test_a_rule_holds_anywhere_for_a_variable_or_at_a_path(
     db: Database, w5_1: EventTree, relabel: Rules, expected: dict[int, str]
 ) -> None:
@@ -241,6 +249,7 @@ BAD: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("relabel", "message"), BAD)
+@pytest.mark.holds(made_by=make_w5_1)
 def test_what_cannot_be_relabelled_is_refused_and_leaves_nothing(
     db: Database, w5_1: EventTree, relabel: Any, message: str
 ) -> None:
@@ -264,6 +273,7 @@ def label_ids(db: Database) -> dict[str, int]:
 
 
 @pytest.mark.slow
+@pytest.mark.holds(made_by=make_w5_1)
 def test_a_text_has_one_id_in_a_survey_and_goes_with_the_last_staging(
     db: Database, w5_1: EventTree, sound: Sound
 ) -> None:
@@ -417,7 +427,7 @@ def members(db: Database, table: str) -> dict[int, int]:
 
 
 @pytest.mark.slow
-@run(5)
+@run(3)
 @given(st.data(), staged_trees(jumps=True))
 def test_a_relabelled_staging_and_its_ceg_are_the_oracles(
     one: Database, sound: Sound, data: st.DataObject, sample: StagedSample
@@ -587,6 +597,7 @@ def test_priors_are_given_by_the_labels_of_the_tree(db: Database, sound: Sound) 
 
 
 @pytest.mark.slow
+@pytest.mark.holds(made_by=make_w5_1)
 def test_alphas_are_compared_with_the_new_labels(w5_1: EventTree) -> None:
     path = w5_1.alpha_path(relabel=OUTCOME)
     at_default = path[path["is_default"]]["log_marginal_likelihood"].item()

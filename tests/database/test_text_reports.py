@@ -206,8 +206,9 @@ def test_what_is_uncertain_or_certain_or_unseen_is_said(db: Database) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.holds(made_by=chds)
 def test_words_and_unit_are_used_and_unknown_ones_refused(db: Database) -> None:
-    ceg = chds(db)
+    ceg = db.cegs["chds"]
     words = {
         "Admission": {"Yes": "are admitted", "No": "are not"},
         "Social": {"High": "are well off", "Low": "are badly off"},
@@ -239,11 +240,13 @@ def test_words_and_unit_are_used_and_unknown_ones_refused(db: Database) -> None:
         ({"min_n": 0}, "min_n must be a whole number of 1 or more, not 0"),
     ],
 )
+@pytest.mark.holds(made_by=chds)
 def test_senseless_settings_are_refused(
     db: Database, settings: dict[str, Any], message: str
 ) -> None:
+    ceg = db.cegs["chds"]
     with pytest.raises(QueryError, match=message):
-        chds(db).report.text(**settings)
+        ceg.report.text(**settings)
 
 
 @pytest.mark.slow
@@ -402,8 +405,9 @@ def test_latex_compiles_and_fits_the_page(db: Database, tmp_path: Path, program:
 
 
 @pytest.mark.slow
+@pytest.mark.holds(made_by=chds)
 def test_a_report_is_the_same_bytes_each_time(db: Database, tmp_path: Path) -> None:
-    ceg = chds(db)
+    ceg = db.cegs["chds"]
     for name in ("plain.tex", "analyst.html"):
         path, form = tmp_path / name, name.partition(".")[0]
         first = ceg.report.save(path, form).read_bytes()
@@ -417,11 +421,12 @@ def test_a_report_is_the_same_bytes_each_time(db: Database, tmp_path: Path) -> N
 
 
 @pytest.mark.slow
+@pytest.mark.holds(made_by=chds)
 def test_a_picture_that_cannot_be_drawn_is_said(
     db: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    ceg = db.cegs["chds"]
     monkeypatch.setitem(sys.modules, "pygraphviz", None)
-    ceg = chds(db)
     text = ceg.report.save(tmp_path / "r.md", "paper").read_text(encoding="utf-8")
     assert "No figure: a picture needs pygraphviz, which is not installed; pip install" in text
     with pytest.raises(GraphError, match=r"\.md, \.html or \.tex"):
@@ -444,8 +449,10 @@ def test_one_answer_and_one_person_left_over_are_in_the_singular(db: Database) -
 
 
 @pytest.mark.slow
+@pytest.mark.holds(made_by=chds)
 def test_a_ceg_given_evidence_is_told_without_intervals(db: Database) -> None:
-    given = chds(db).given(Social="High").save("rich")
+    ceg = db.cegs["chds"]
+    given = ceg.given(Social="High").save("rich")
     for form in FORMS:
         text = given.report.text(form)
         assert "Social" in text
