@@ -10,7 +10,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -707,9 +706,10 @@ def test_lists_are_written_to_csv_as_json(tmp_path: Path) -> None:
 # =============================================================================
 
 
-# Runs commands one after another, each with files of its own for what it prints.
+# Runs commands one after another, each with files of what it prints and how it ends.
 COMMANDS_IN_TURN = """
 import json, os, sys
+from pathlib import Path
 from cegdb.cli import main
 for number, words in enumerate(json.loads(sys.argv[1])):
     for stream, name in ((1, "out"), (2, "err")):
@@ -717,7 +717,7 @@ for number, words in enumerate(json.loads(sys.argv[1])):
     try:
         main(words)
     except SystemExit as end:
-        assert not end.code, words
+        Path(f"{number}.status").write_text(str(end.code or 0))
     sys.stdout.flush()
     sys.stderr.flush()
 """
@@ -742,11 +742,8 @@ def on_console(folder: Path, encoding: str, *words: str) -> subprocess.Completed
 def test_a_console_of_any_encoding_shows_what_it_can(tmp_path: Path, encoding: str) -> None:
     rows = "Größe,Жизнь\n" + "groß,да\nklein,нет\n" * 20
     (tmp_path / "ge.csv").write_text(rows, encoding="utf-8")
-    ran = partial(on_console, tmp_path, encoding, "-m", "cegdb")
-    made = ran("run", "ge.csv", "--db", "ge.duckdb")
-    assert made.returncode == 0, made.stderr
-    assert made.stdout.count(b"\n") == 5
     commands = [
+        ("run", "ge.csv", "--db", "ge.duckdb"),
         ("show", "ge.duckdb", "ge", "--format", "table"),
         ("explain", "ge.duckdb", "ge"),
         ("list", "ge.duckdb", "--format", "json"),
@@ -754,19 +751,21 @@ def test_a_console_of_any_encoding_shows_what_it_can(tmp_path: Path, encoding: s
         ("cite", "ge.duckdb", "ge"),
         ("report", "text", "ge.duckdb", "ge", "-o", "ge.md"),
         ("codebook", "ge.csv", "-o", "ge.yaml"),
+        ("show", "ge.duckdb", "Ж"),
     ]
-    shown = on_console(tmp_path, encoding, "-c", COMMANDS_IN_TURN, json.dumps(commands))
-    printed = [
-        *((tmp_path / f"{i}.{name}").read_bytes() for name in ("out", "err") for i in range(7))
-    ]
-    assert shown.returncode == 0, printed
-    for text in printed:
+    done = on_console(tmp_path, encoding, "-c", COMMANDS_IN_TURN, json.dumps(commands))
+    assert done.returncode == 0, done.stderr
+    out, err, status = (
+        [(tmp_path / f"{i}.{name}").read_bytes() for i in range(len(commands))]
+        for name in ("out", "err", "status")
+    )
+    assert status == [b"0"] * 8 + [b"3"], err
+    for text in out + err:
         assert b"internal" not in text
         assert b"\\u206" not in text
-    assert all(printed[:5])
-    refused = ran("show", "ge.duckdb", "Ж")
-    assert refused.returncode == 3
-    assert refused.stderr.startswith(b"error: no CEG named '")
+    assert out[0].count(b"\n") == 5
+    assert all(out[:6])
+    assert err[-1].startswith(b"error: no CEG named '")
     for name in ("ge.md", "ge.yaml"):
         assert "Жизнь" in (tmp_path / name).read_text(encoding="utf-8")
 

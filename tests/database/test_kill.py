@@ -34,7 +34,7 @@ PHASES: dict[str, Callable[[Database, Path], object]] = {
     "learning": lambda db, _: db.trees["s"].learn_stages(),
     "recursion": lambda db, _: db.stagings["s"].to_ceg(),
 }
-KILLS = 5
+KILLS = 3
 TABLES = """
     select table_name, string_agg(column_name, ', ' order by column_index)
     from duckdb_columns()
@@ -121,9 +121,9 @@ class Undisturbed:
         self.folder = folder
         rng = random.Random(7)  # noqa: S311
         with (folder / "s.csv").open("w") as stream:
-            print(*(f"q{k}" for k in range(6)), sep=",", file=stream)
-            for _ in range(8_000):
-                cells = ("abcd"[min(3, int(rng.expovariate(1 + k / 6)))] for k in range(6))
+            print(*(f"q{k}" for k in range(5)), sep=",", file=stream)
+            for _ in range(4_000):
+                cells = ("abcd"[min(3, int(rng.expovariate(1 + k / 6)))] for k in range(5))
                 print(*cells, sep=",", file=stream)
         self.file = folder / "s.duckdb"
         self.seconds: dict[str, float] = {}
