@@ -148,7 +148,7 @@ def rows_for(data: st.DataObject, order: list[str], known: dict[str, list[str]])
 
 
 @pytest.mark.slow
-@run(4)
+@run(3)
 @given(sample=staged_trees(jumps=True), data=st.data())
 def test_rows_are_answered_as_by_all_paths(
     db: Database, sample: StagedSample, data: st.DataObject

@@ -452,7 +452,7 @@ def tables(draw: st.DrawFn) -> dict[str, list[Any]]:
 
 
 @pytest.mark.slow
-@run(4)
+@run(3)
 @example(table={"a": NASTY, "b": [0.1 + 0.2, -0.0, 1e15, *[None] * (len(NASTY) - 3)]})
 @given(table=tables())
 def test_random_tables_are_read_back_cell_by_cell(

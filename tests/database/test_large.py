@@ -38,7 +38,7 @@ CELLS = st.one_of(st.none(), NASTY, TEXTS)
 
 
 @pytest.mark.slow
-@run(7)
+@run(4)
 @given(
     st.lists(st.tuples(CELLS, CELLS, st.sampled_from(["x", "y"])), min_size=1, max_size=20),
     st.sampled_from([0, 1, 2, 255]),

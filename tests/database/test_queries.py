@@ -224,7 +224,7 @@ def evidences(draw: Callable[..., Any], paths: list[list[Step]]) -> Evidence:
 
 
 @pytest.mark.slow
-@run(14)
+@run(7)
 @given(staged_trees(jumps=True), st.data())
 def test_any_evidence_is_as_probable_as_its_paths(
     db: Database, sample: StagedSample, data: st.DataObject

@@ -239,7 +239,7 @@ MIN_N = st.sampled_from([2, 3, 5, 10])
 
 
 @pytest.mark.slow
-@run(14, shrinks=False)
+@run(7, shrinks=False)
 @given(table=survey_tables().filter(lambda t: t.rows), counts=COUNTS, min_n=MIN_N)
 def test_no_hidden_count_of_a_tree_or_survey_comes_back(
     db: Database, table: Any, counts: list[int], min_n: int
@@ -250,7 +250,7 @@ def test_no_hidden_count_of_a_tree_or_survey_comes_back(
 
 
 @pytest.mark.slow
-@run(8, shrinks=False)
+@run(5, shrinks=False)
 @given(sample=staged_trees(max_depth=3, jumps=True), counts=COUNTS, min_n=MIN_N, data=st.data())
 def test_no_hidden_count_of_a_ceg_comes_back(
     db: Database, sample: Any, counts: list[int], min_n: int, data: st.DataObject

@@ -259,7 +259,7 @@ def test_a_tree_whose_leaves_lie_at_different_depths_is_made_again(db: Database)
 
 
 @pytest.mark.slow
-@run(4)
+@run(3)
 @given(data=st.data())
 def test_random_surveys_are_made_again(db: Database, data: st.DataObject) -> None:
     table = data.draw(survey_tables().filter(lambda table: table.rows))

@@ -125,7 +125,7 @@ SETTINGS = st.fixed_dictionaries(
 
 
 @pytest.mark.slow
-@run(4)
+@run(3)
 @given(waves(), SETTINGS)
 def test_append_gives_what_one_ingest_of_all_parts_gives(
     parts: list[pd.DataFrame], asked: dict[str, Any]

@@ -124,7 +124,7 @@ def test_all_partitions_of_up_to_five_situations(seed: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(300))
+@pytest.mark.parametrize("seed", range(100))
 def test_all_partitions_of_up_to_eight_situations(seed: int) -> None:
     check(1000 + seed, max_situations=8)
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from cegdb.options import Method
 
 ROWS = 1500
-N_SETS = {5: 300, 20: 150, 60: 60}
+N_SETS = {5: 300, 60: 60}
 SCORES = {"ahc": "log_marginal_likelihood", "bhc": "bic", "exact": "bic"}
 
 
