@@ -74,6 +74,7 @@ def jeffreys(k: float, n: float, level: float) -> tuple[float, float]:
 # =============================================================================
 
 
+@pytest.mark.slow
 @run(12)
 @given(staged_trees(jumps=True), st.data())
 def test_an_interval_is_that_of_the_rows_that_agree(
@@ -97,6 +98,7 @@ def test_an_interval_is_that_of_the_rows_that_agree(
     assert (same.low, same.high, same.n) == pytest.approx((found.low, found.high, found.n))
 
 
+@pytest.mark.slow
 @run(8)
 @given(staged_trees(jumps=True), st.data())
 def test_tables_have_the_intervals_of_their_rows(
@@ -170,6 +172,7 @@ def test_rows_that_stop_count_as_far_as_they_go(db: Database) -> None:
 # =============================================================================
 
 
+@pytest.mark.slow
 @run(10)
 @given(staged_trees(jumps=True), st.data())
 def test_given_the_staging_the_standard_error_is_that_of_the_stages(
@@ -457,6 +460,7 @@ def test_the_commands_print_intervals(tmp_path: Path) -> None:
 # =============================================================================
 
 
+@pytest.mark.slow
 def test_intervals_cover_the_truth_where_stages_were_learnt(db: Database) -> None:
     """Alike, close and far situations; 60 data sets, so that 88 % is 3 s.e. below 95 %."""
     random = np.random.default_rng(5)

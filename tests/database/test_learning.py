@@ -417,6 +417,7 @@ def regions() -> pd.DataFrame:
     return pd.DataFrame({"region": np.arange(600) % 40, "ill": np.where(ill, "yes", "no")})
 
 
+@pytest.mark.slow
 def test_the_prior_of_a_stage_does_not_depend_on_its_situations(
     db: Database, sound: Callable[[Database], None]
 ) -> None:
@@ -449,6 +450,7 @@ def test_the_prior_of_a_stage_does_not_depend_on_its_situations(
     sound(db)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("all_null_runs")
 def test_situations_that_are_alike_are_one_stage(
     db: Database, sound: Callable[[Database], None]
