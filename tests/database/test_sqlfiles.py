@@ -163,7 +163,7 @@ def test_every_step_is_run_writes_the_columns_its_header_names_and_runs_as_shown
         survey.test_independence("c", "b", given=["a"])
         ceg.given(b="z").save("given").given(visits("w1")).save("given both")
         db.cegs["given"].rows("ceg_edges", min_n=5)
-        ceg.effect("a", {"c": "p"}, draws=2)
+        ceg.effect("a", {"c": "p"}, given_staging=True, draws=2)
         for found in (survey, tree, staged, ceg):
             for view in views(found.kind):
                 assert found.rows(view, min_n=5)[0] == found.rows(view)[0]
@@ -241,9 +241,9 @@ def test_every_step_is_run_writes_the_columns_its_header_names_and_runs_as_shown
         survey.event_tree(name="weighed").learn_stages(weighting="global")
         tree.learn_stages(name="split").indep().split("u1", [["s1"]])
         again = db.ingest(query, "again", weight="w", missing=["?"])
-        again.event_tree(sampling_zeros="floret").learn_stages().to_ceg().given(
-            visits("w1")
-        ).save()
+        grown = again.event_tree(sampling_zeros="floret")
+        grown.learn_stages().to_ceg().given(visits("w1")).save()
+        grown.learn_stages("few of them", max_parents=1)
         again.append("select 'v' as a, 'x' as b, 'r' as c, 2 as w")
         db.rebuild()
         assert db.check() == []
