@@ -537,8 +537,8 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
         >>> ceg = cegdb.open().demo("chds")
         >>> effect = ceg.effect("Economic", {"Admission": "Yes"})
         >>> effect.differences.round(3)
-          label against  effect    low   high  observed
-        0   Low    High   0.022  0.007  0.038     0.044
+          label against  effect    low   high  staged  observed
+        0   Low    High    0.04 -0.031  0.092   0.022     0.061
         """
         import pandas as pd
 

@@ -321,7 +321,7 @@ class Effect(Displayed):
     >>> effect = cegdb.open().demo("chds").effect("Economic", {"Admission": "Yes"})
     >>> effect.differences[["label", "against", "effect"]].round(3)
       label against  effect
-    0   Low    High   0.022
+    0   Low    High    0.04
     """
 
     treatment: str

@@ -192,8 +192,8 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         ...     print("".join(staged.stage_table_text().splitlines(keepends=True)[2:]))
         | Stage | Situations | People | Answer | n | Share | Mean | 95 % interval |
         | --- | --- | ---: | --- | ---: | ---: | ---: | ---: |
-        | u0 | all | 9 | u | 6 | 0.667 | 0.636 | 0.348–0.878 |
-        |  |  |  | v | 3 | 0.333 | 0.364 | 0.122–0.652 |
+        | u0 | all | 9 | u | 6 | 0.667 | 0.636 | 0.348–0.896 |
+        |  |  |  | v | 3 | 0.333 | 0.364 | 0.104–0.652 |
         <BLANKLINE>
         """  # noqa: RUF002
         from cegdb import export
