@@ -41,8 +41,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_sessionstart() -> None:
-    """Copy new databases and demos in memory from a template, in doctests too."""
+    """Copy new databases in memory from a template, in doctests too."""
     Store.connect = staticmethod(connect_with_template)
+
+
+def pytest_collection_finish() -> None:
+    """Copy demos in memory too, from now on: the doctest of the method was to be found."""
     Database.demo = demo_of_template  # type: ignore[method-assign]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from functools import cache, partial
+from functools import cache, partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -72,6 +72,7 @@ def database_with(make: Callable[[Database], object]) -> Database:
         Store.connect = staticmethod(former)
 
 
+@wraps(make_demo)
 def demo_of_template(
     db: Database, survey: DemoName = "chds", **settings: Any
 ) -> ChainEventGraph:
