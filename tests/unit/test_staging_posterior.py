@@ -111,9 +111,9 @@ def test_draws_agree_with_the_sums_within_their_error(seed: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(4, 16))
+@pytest.mark.parametrize("seed", range(4, 10))
 def test_many_draws_agree_with_the_sums_of_up_to_twelve_situations(seed: int) -> None:
-    check_draws(seed, n=7 + seed % 6, samples=800)
+    check_draws(seed, n=7 + seed % 6, samples=400)
 
 
 def test_larger_hyperstages_are_sampled_and_smaller_ones_are_not() -> None:
