@@ -131,6 +131,7 @@ def test_tables_have_the_intervals_of_their_rows(
             )
 
 
+@pytest.mark.slow
 def test_nobody_is_no_certainty_and_no_rows_no_knowledge(db: Database) -> None:
     rows = "select i % 2 as x, if(i % 2 = 0, i // 2 % 2, 1) as y from range(30) as t(i)"
     tree = db.ingest(rows, name="zeros", replace=True).event_tree(sampling_zeros="floret")
@@ -251,6 +252,7 @@ def few_agree(db: Database, cells: Mapping[tuple[str, str, str], int]) -> ChainE
     return survey.event_tree(sampling_zeros="full").learn_stages().to_ceg()
 
 
+@pytest.mark.slow
 def test_few_rows_that_agree_and_weigh_much_are_no_certainty(db: Database) -> None:
     known = {(z, "u", y): 1000 for z in ("z0", "z1") for y in ("no", "yes")}
     some = {("z0", "t", "no"): 1000, ("z0", "t", "yes"): 1000}
@@ -267,6 +269,7 @@ def test_few_rows_that_agree_and_weigh_much_are_no_certainty(db: Database) -> No
     assert half["high"] == pytest.approx(2001 / 5001 * 0.95, abs=0.01)
 
 
+@pytest.mark.slow
 def test_a_situation_without_rows_leaves_an_effect_open(db: Database) -> None:
     cells = {("z0", t, y): 50 for t in ("t", "u") for y in ("no", "yes")}
     ceg = few_agree(db, cells | {("z1", "u", "no"): 100, ("z1", "u", "yes"): 1})
@@ -300,6 +303,7 @@ def test_rows_that_stopped_decide_nothing(db: Database) -> None:
     assert never.high == pytest.approx(1 - 0.05 ** (1 / 10))
 
 
+@pytest.mark.slow
 def test_only_the_evidence_itself_is_certain(db: Database) -> None:
     rows = (
         "select if(i < 100, 'a', 'b') as x, if(i < 50, 'yes', 'no') as y from range(120) t(i)"
@@ -333,6 +337,7 @@ def test_weighted_rows_count_effectively(db: Database) -> None:
     assert (found.low, found.high) == pytest.approx((low, high))
 
 
+@pytest.mark.slow
 def test_a_ceg_saved_given_evidence_keeps_its_intervals(db: Database) -> None:
     ceg = db.demo("chds", replace=True)
     for known in ({"Social": "Low"}, {"Admission": "Yes"}):
@@ -343,6 +348,7 @@ def test_a_ceg_saved_given_evidence_keeps_its_intervals(db: Database) -> None:
     pd.testing.assert_frame_equal(soft.save("soft", replace=True).marginals(), soft.marginals())
 
 
+@pytest.mark.slow
 def test_an_intervention_sets_what_is_certain(db: Database) -> None:
     ceg = db.demo("chds", replace=True)
     after = ceg.do(Social="Low").marginals().set_index(["variable", "label"])
@@ -361,6 +367,7 @@ def test_an_intervention_sets_what_is_certain(db: Database) -> None:
 # =============================================================================
 
 
+@pytest.mark.slow
 def test_a_probability_is_a_number_with_its_interval(db: Database) -> None:
     ceg = db.demo("chds", replace=True)
     found = ceg.probability(Admission="Yes")
@@ -418,6 +425,7 @@ def test_a_tree_without_questions_has_no_uncertainty(db: Database) -> None:
     assert ceg.most_probable_paths()["n"].tolist() == [2]
 
 
+@pytest.mark.slow
 def test_a_model_rebuilt_since_it_was_given_evidence_has_no_rows(db: Database) -> None:
     survey = db.ingest("select i % 2 as a, i % 3 as b from range(30) as t(i)", name="grows")
     ceg = survey.event_tree().learn_stages().to_ceg()
@@ -430,6 +438,7 @@ def test_a_model_rebuilt_since_it_was_given_evidence_has_no_rows(db: Database) -
         held.probability(b=1)
 
 
+@pytest.mark.slow
 def test_the_commands_print_intervals(tmp_path: Path) -> None:
     file = str(tmp_path / "c.duckdb")
     with cegdb.open(file) as db:

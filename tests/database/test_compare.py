@@ -283,6 +283,7 @@ def likelihood(*stages: tuple[int, int]) -> float:
     return sum(n * log(n / sum(stage)) for stage in stages for n in stage)
 
 
+@pytest.mark.slow
 @pytest.mark.holds(made_by=four_situations)
 def test_the_likelihood_ratio_test_by_hand(tree: EventTree) -> None:
     joined, two, apart = (staged(tree, s, s) for s in ("ppp", "ppq", "pqr"))
@@ -434,6 +435,7 @@ def test_stagings_of_different_trees_are_refused(
         call(one, "turned")
 
 
+@pytest.mark.slow
 @pytest.mark.holds(made_by=four_situations)
 def test_stagings_of_another_database_are_refused(tree: EventTree, db: Database) -> None:
     one = staged(tree, "one", "ppp")
@@ -490,6 +492,7 @@ def test_weights_used_otherwise_are_refused(db: Database) -> None:
         one.lr_test(again)
 
 
+@pytest.mark.slow
 @pytest.mark.holds(made_by=four_situations)
 def test_stagings_that_are_not_nested_are_refused(tree: EventTree) -> None:
     one, two = staged(tree, "one", "ppq"), staged(tree, "two", "pqq")

@@ -438,6 +438,7 @@ def test_weights_and_labels_of_the_tree_are_kept(db: Database, sound: Sound) -> 
     sound(db)
 
 
+@pytest.mark.slow
 def test_a_tree_that_is_one_leaf_has_a_ceg_given_nothing(db: Database, sound: Sound) -> None:
     survey = db.ingest(people([(None,)] * 9, "x"), name="blank")
     ceg = survey.event_tree().learn_stages().to_ceg()

@@ -846,6 +846,7 @@ RAGGED = "id,sex,vote\n1,F,Yes\n2,M\n3,F,No\n4,M,Yes,extra\n5,F,No\n"
 BROKEN = 'id,name,vote\n2,"Ash, Bo",Yes\n1,"Cole, Di,No\n3,"Eve",Yes\n4,"Flo",No\n'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("way", ["direct", "rewritten"])
 def test_bad_rows_are_named_with_their_lines(

@@ -190,6 +190,7 @@ def texts_of(picture: Path) -> list[str]:
     return re.findall(r"<(?:text|dc:description)\b[^>]*>([^<]*)", picture.read_text("utf-8"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "page",
     [
@@ -289,6 +290,7 @@ def anchors_of(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
+@pytest.mark.slow
 def test_the_sql_reference_is_that_of_a_new_database() -> None:
     """``python docs/sql_reference.py`` writes it again."""
     page = ROOT / "docs" / "reference" / "sql.md"

@@ -127,6 +127,7 @@ def test_nothing_is_printed_before_a_refusal(folder: Path) -> None:
     assert call("write-bif", stored, "falls", "-o", "falls.txt", fails=3).stdout == ""
 
 
+@pytest.mark.slow
 def test_rows_apart_from_the_evidence_are_not_said_to_lack_an_answer(tmp_path: Path) -> None:
     stored = str(tmp_path / "demo.duckdb")
     call("demo", "--db", stored, "--draw", str(tmp_path / "chds.svg"))

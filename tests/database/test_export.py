@@ -76,6 +76,7 @@ READERS: dict[str, Callable[[Path], nx.MultiDiGraph[str]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("identity", "name"), CASES)
 def test_each_kind_of_file_keeps_every_label_number_and_parallel_edge(
     db: Database, tmp_path: Path, identity: str, name: str
@@ -157,6 +158,7 @@ def _read_n(file: Path) -> list[int]:
     return [data["n"] for data in _data(nx.read_graphml(file, force_multigraph=True))]
 
 
+@pytest.mark.slow
 def test_a_large_graph_is_written_without_a_graph_in_memory(
     db: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -258,6 +260,7 @@ def test_the_stage_table_has_the_numbers_of_the_other_views(db: Database) -> Non
     ]
 
 
+@pytest.mark.slow
 def test_the_stage_table_tells_nothing_that_the_staged_tree_hides(db: Database) -> None:
     _, staged, _ = kinds_of(db)
     names, rows = staged.rows("stage_table", min_n=5)

@@ -177,6 +177,7 @@ def log_likelihood(staged: Any, text: str, names: str = "ABC") -> float:
     return float(staged.score(rows).mean)
 
 
+@pytest.mark.slow
 def test_a_history_nobody_had_takes_the_stage_of_its_configuration(db: Database) -> None:
     """C depends on B alone; nobody has A = 1 and B = 0."""
     counts = {"00x": 24, "00y": 6, "01x": 3, "01y": 27, "11x": 6, "11y": 24}
@@ -203,6 +204,7 @@ def test_a_configuration_nobody_had_takes_the_pooled_rows(db: Database) -> None:
     assert log_likelihood(staged, "10x") == pytest.approx(expected)
 
 
+@pytest.mark.slow
 def test_new_rows_are_predicted_completed_and_assigned_after_an_unseen_history(
     db: Database,
 ) -> None:
@@ -232,6 +234,7 @@ def staged_probability(ceg: Any, variable: str, label: str) -> float:
     return float(ceg.given(A="1").probability({variable: label}))
 
 
+@pytest.mark.slow
 def test_evidence_counts_histories_nobody_had(db: Database) -> None:
     counts = {"00x": 24, "00y": 6, "01x": 3, "01y": 27, "11x": 6, "11y": 24}
     staged = staged_rows(db, rows_of(counts), max_parents=1)
@@ -242,6 +245,7 @@ def test_evidence_counts_histories_nobody_had(db: Database) -> None:
     )
 
 
+@pytest.mark.slow
 def test_an_intervention_and_positions_stay_with_the_histories_of_the_tree(
     db: Database,
 ) -> None:
@@ -289,6 +293,7 @@ def test_the_probabilities_of_all_rows_add_up_to_1(
         assert staged.score(open_row, blank="unknown").mean == pytest.approx(0, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_a_question_behind_a_gate_is_not_asked_after_an_unseen_history(db: Database) -> None:
     """S (smokes) opens the gate of N (how many); the history A = 1, S = n is new."""
     counts = {"0nx-": 40, "0yxm": 20, "0yxf": 20, "1yxm": 15, "1yyf": 15, "0nyf": 0}
@@ -303,6 +308,7 @@ def test_a_question_behind_a_gate_is_not_asked_after_an_unseen_history(db: Datab
     assert asked / (asked + not_asked) == pytest.approx(0.5 / 41)
 
 
+@pytest.mark.slow
 def test_a_whole_tree_and_a_tree_with_unseen_histories_say_the_same(db: Database) -> None:
     """Every configuration of the parents was seen, so nothing is left to pooled rows."""
     rows = simulate(3, k=8, n=300, n_scored=200)
@@ -317,6 +323,7 @@ def test_a_whole_tree_and_a_tree_with_unseen_histories_say_the_same(db: Database
     assert scores[0] == pytest.approx(scores[1])
 
 
+@pytest.mark.slow
 def test_answers_that_are_the_same_are_the_same_after_an_unseen_history(db: Database) -> None:
     rows = rows_of({"00x": 20, "01y": 20, "11y": 10, "11x": 10, "01z": 5})
     book = {"variables": {"C": {"recode": {"z": "y"}}}}
@@ -325,6 +332,7 @@ def test_answers_that_are_the_same_are_the_same_after_an_unseen_history(db: Data
     assert log_likelihood(staged, "10z") == log_likelihood(staged, "10y") > -np.inf
 
 
+@pytest.mark.slow
 def test_too_many_open_answers_are_refused_in_one_message(
     db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -413,6 +421,7 @@ def test_method_exact_says_how_many_configurations_are_too_many(db: Database) ->
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "method", ["auto", "bhc", "fbhc", "csbhc", "bj", "hc", "hclust", "kmeans", "exact"]
 )
@@ -458,6 +467,7 @@ def test_the_report_says_how_stages_were_limited(binary: EventTree) -> None:
     ) in text
 
 
+@pytest.mark.slow
 def test_learning_warns_where_most_histories_were_seen_once_or_twice(db: Database) -> None:
     survey = db.ingest(simulate(3, k=12, n=300, n_scored=1).learnt)
     tree = survey.event_tree(sampling_zeros="floret")
@@ -523,6 +533,7 @@ def test_a_renamed_copy_has_the_parents_too(binary: EventTree) -> None:
     assert joined.parent_sets.empty
 
 
+@pytest.mark.slow
 def test_the_command_line_learns_from_few_parents(tmp_path: Path) -> None:
     rows = simulate(3, k=6, n=200, n_scored=1).learnt
     rows.to_csv(tmp_path / "q.csv", index=False)
@@ -545,6 +556,7 @@ def test_the_command_line_learns_from_few_parents(tmp_path: Path) -> None:
     assert traced.exit_code == 0, traced.output
 
 
+@pytest.mark.slow
 def test_new_rows_come_close_to_the_truth(db: Database) -> None:
     rows = simulate(2, k=10, n=1_000, n_scored=2_000)
     tree = db.ingest(rows.learnt).event_tree(sampling_zeros="floret")

@@ -526,6 +526,7 @@ def test_cuts_of_what_is_not_there_are_refused(
         ask(chds)
 
 
+@pytest.mark.slow
 def test_a_ceg_of_more_paths_than_a_double_holds_is_asked_too() -> None:
     n = 1500
     source = np.repeat(np.arange(n), 2)
@@ -611,6 +612,7 @@ def test_strata_add_up(db: Database) -> None:
     assert within.alpha == 2
 
 
+@pytest.mark.slow
 def test_the_bayes_factor_is_that_of_joining_two_stages(db: Database) -> None:
     survey = small(db)
     tree = survey.event_tree(order=["sex", "ill"], missing_policy="complete")
@@ -694,6 +696,7 @@ def test_a_context_that_leaves_one_answer_is_refused(db: Database) -> None:
 # =============================================================================
 
 
+@pytest.mark.slow
 def test_an_explanation_has_the_numbers_of_the_tables(chds: ChainEventGraph) -> None:
     said = chds.explain()
     assert str(said) == repr(chds.explain())
@@ -762,6 +765,7 @@ def test_counts_of_answers_before_the_evidence_say_so(db: Database) -> None:
     assert "for 0 (n = 40, before later evidence)" in said
 
 
+@pytest.mark.slow
 def test_a_ceg_given_evidence_is_explained_as_far_as_it_asks(db: Database) -> None:
     rows = [("a", "c", None), ("a", "d", None), ("b", "c", "u"), ("b", "d", "v")] * 5
     survey = db.ingest(pd.DataFrame(rows, columns=["x", "y", "z"]), "half", replace=True)
@@ -776,6 +780,7 @@ def test_a_ceg_given_evidence_is_explained_as_far_as_it_asks(db: Database) -> No
     )
 
 
+@pytest.mark.slow
 def test_a_last_question_that_applies_to_nobody_is_explained(db: Database) -> None:
     rows = [(x, y, z) for x in "ab" for y in "cd" for z in ("u", None)] * 5
     survey = db.ingest(pd.DataFrame(rows, columns=["x", "y", "z"]), "absent", replace=True)

@@ -345,6 +345,7 @@ def test_intervals_are_those_of_the_posterior(db: Database) -> None:
             ceg.effect("x", {"y": True}, **bad)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_effects_are_not_pooled_over_stages_by_default(db: Database) -> None:
     """By hand: shares of y at x, standardised over z; P(z) = 1/2, and x depends on z."""
     counts = {  # (z, x): how many, and how many of them have y

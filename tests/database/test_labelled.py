@@ -335,6 +335,7 @@ def test_files_that_are_none_say_so(tmp_path: Path) -> None:
         describe(tmp_path / "none.sav")
 
 
+@pytest.mark.slow
 def test_a_file_without_rows_has_none(tmp_path: Path) -> None:
     file = tmp_path / "survey.sav"
     pyreadstat.write_sav(pd.DataFrame({"a": np.array([], dtype=float)}), file)

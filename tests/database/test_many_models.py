@@ -123,6 +123,7 @@ def filled(found: list[Any]) -> list[str]:
     return sorted(repr(row).replace("None", "''") for row in found)
 
 
+@pytest.mark.slow
 def test_views_hold_the_rows_of_their_simplest_form(many: Database) -> None:
     script = Path(__file__).with_name("plain_views.sql").read_text(encoding="utf-8")
     now = {view: rows(many, view) for view in VIEWS}
@@ -165,6 +166,7 @@ def walked(many: Database, tree: str) -> dict[int, list[str]]:
     return {vertex: path for vertex, path in paths.items() if vertex in parents}
 
 
+@pytest.mark.slow
 def test_paths_are_those_of_the_tree(many: Database) -> None:
     for view, kind, of_kind in (
         ("situations", "tree", many.trees),

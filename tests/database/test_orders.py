@@ -705,6 +705,7 @@ def test_exact_stages_of_an_order_are_no_worse_than_merged_ones(db: Database) ->
     assert staged.log_marginal_likelihood >= best.score - 1e-9
 
 
+@pytest.mark.slow
 def test_small_hyperstages_have_their_best_staging_and_the_margin_is_told(db: Database) -> None:
     """Ties that AHC resolves by the order of situations cost it 0.76 of the score here."""
     rows = ["0102"] * 4 + ["0010"] + ["0002"] * 4

@@ -152,6 +152,7 @@ def test_what_would_follow_is_the_bayes_factor_of_joining(chds: StagedTree) -> N
     assert f"the {len(expected)} merges that would follow" in caption
 
 
+@pytest.mark.slow
 def test_the_cut_of_merges_says_what_decided(chds: StagedTree) -> None:
     staged = chds.tree.learn_stages("tested", criterion="test", replace=True)
     for picture in (staged.plot.merges(), staged.plot.dendrogram()):
@@ -199,6 +200,7 @@ def test_stages_are_matched_by_people_first() -> None:
     assert matched_stages(rows) == {(1, 2), (2, 1), (3, 4)}
 
 
+@pytest.mark.slow
 def test_a_difference_says_what_is_staged_differently(chds: StagedTree) -> None:
     apart = chds.split("u5", name="apart", replace=True)
     caption = chds.plot.difference(apart).caption
@@ -269,6 +271,7 @@ def test_hostile_labels_are_texts_and_files_are_the_same_each_time(tmp_path: Pat
     assert "\\frac{a}{b}" in shown.replace("\n", "") or "\\frac" in shown
 
 
+@pytest.mark.slow
 def test_a_single_situation_is_not_compared_with_itself(chds: StagedTree) -> None:
     assert chds.plot.situations("Social").caption.startswith("The only situation of Social, ")
     assert chds.plot.costaging("Social").caption.startswith(
@@ -276,6 +279,7 @@ def test_a_single_situation_is_not_compared_with_itself(chds: StagedTree) -> Non
     )
 
 
+@pytest.mark.slow
 def test_what_there_is_no_room_for_is_counted(chds: StagedTree) -> None:
     assert (
         "Shown: the 2 largest of 3 stages; the others have 234 people"
@@ -314,6 +318,7 @@ def test_a_flow_has_the_width_asked_for_and_tells_evidence(chds: StagedTree) -> 
     assert f"'low' {told}, from left" in one.figure().caption
 
 
+@pytest.mark.slow
 def test_shares_are_written_only_where_their_cells_have_room(chds: StagedTree) -> None:
     other = chds.tree.set_stages({}, name="apart", replace=True)
     for width, is_written in ((170, True), (80, False)):

@@ -49,6 +49,7 @@ def probability_of(pairs: pd.DataFrame, one: str, other: str) -> float:
     return float(pairs.loc[is_pair, "probability"].item())
 
 
+@pytest.mark.slow
 def test_the_published_posterior_of_the_child_health_study(db: Database, sound: Sound) -> None:
     staged = db.demo("chds").staging
     found = staged.posterior()
@@ -83,6 +84,7 @@ def test_the_published_posterior_of_the_child_health_study(db: Database, sound: 
     sound(db)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("stages", "probability"),
     [
@@ -101,6 +103,7 @@ def test_the_published_stagings_of_events(
     assert table.loc["Events", "probability"] == pytest.approx(probability, abs=5e-5)
 
 
+@pytest.mark.slow
 def test_the_best_staging_known_can_be_made(db: Database) -> None:
     staged = db.demo("chds").staging
     best = staged.posterior().best
@@ -114,6 +117,7 @@ def test_the_best_staging_known_can_be_made(db: Database) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     [
@@ -144,6 +148,7 @@ def test_the_stages_shown_have_the_log_posterior_that_learning_states(
     sound(db)
 
 
+@pytest.mark.slow
 def test_weights_count_as_in_learning(db: Database) -> None:
     tree = db.ingest(GROUPS, "weighed", weight="w").event_tree()
     by_rows, by_weight = tree.learn_stages(weighting="none"), tree.learn_stages()
@@ -153,6 +158,7 @@ def test_weights_count_as_in_learning(db: Database) -> None:
     assert by_rows.log_marginal_likelihood != pytest.approx(by_weight.log_marginal_likelihood)
 
 
+@pytest.mark.slow
 def test_frozen_stages_and_single_edges_are_not_in_question(db: Database, sound: Sound) -> None:
     staged = learnt(db, frozen=[[("a",), ("b",)]])
     found = staged.posterior()
@@ -162,6 +168,7 @@ def test_frozen_stages_and_single_edges_are_not_in_question(db: Database, sound:
     sound(db)
 
 
+@pytest.mark.slow
 def test_a_larger_hyperstage_is_sampled_and_says_how_well(db: Database, sound: Sound) -> None:
     rows = (
         "select i % 16 as g, if(hash(i) % 10 < if(i % 2 = 0, 3, 6), 'y', 'n') as y "
@@ -185,6 +192,7 @@ def test_a_larger_hyperstage_is_sampled_and_says_how_well(db: Database, sound: S
     sound(db)
 
 
+@pytest.mark.slow
 def test_a_later_run_replaces_the_former_and_a_rebuild_drops_it(
     db: Database, sound: Sound
 ) -> None:
@@ -240,6 +248,7 @@ def test_a_tree_without_questions_has_no_posterior_to_speak_of(db: Database) -> 
     assert found.probability == 1
 
 
+@pytest.mark.slow
 def test_the_command_prints_what_is_chosen_and_stores_the_pairs(tmp_path: Path) -> None:
     file = tmp_path / "s.duckdb"
     with cegdb.open(file) as db:

@@ -680,6 +680,7 @@ def test_a_label_that_a_staging_renames_means_the_one_it_shows(db: Database) -> 
     assert ceg.given(z="good2").save("renamed given").probability(z="good2") == 1
 
 
+@pytest.mark.slow
 def test_a_variable_that_nobody_answers_is_asked(db: Database) -> None:
     rows = pd.DataFrame({"x": ["a", "b"], "y": [None, None]})
     survey = db.ingest(rows, name="nobody", replace=True)

@@ -126,6 +126,7 @@ def test_hostile_labels_come_back_as_they_were(db: Database, form: str, tmp_path
     assert n.to_dict() == rows["X"].value_counts().to_dict()
 
 
+@pytest.mark.slow
 def test_a_cell_is_blank_where_its_variable_does_not_occur(db: Database) -> None:
     gate = (
         "select if(i % 3 = 0, 'no', 'yes') as smokes, "

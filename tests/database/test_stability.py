@@ -116,6 +116,7 @@ def test_the_rows_themselves_give_the_staging_again(
         assert relearnt.stage.tolist() == [stages[vertex] for vertex in florets.ids.tolist()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighting", ["situation", "global", "total", "none"])
 def test_weighted_rows_are_worth_what_learning_takes_them_for(
     db: Database, weighting: Any
@@ -321,6 +322,7 @@ def test_equal_weights_change_nothing(db: Database) -> None:
         assert_frame_equal(one, other, check_exact=False, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_replicates_keep_the_number_of_rows_and_its_mean_and_variance(db: Database) -> None:
     staged = db.ingest(SKIPPED, "skipped").event_tree().learn_stages()
     relearning = relearning_of(staged)

@@ -818,6 +818,7 @@ def test_public_data(
     assert backward_recursion(tree, learnt.stage)[-1] == ceg_sizes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "alpha", "n_vertices"),
     [("balance_scale", 5, 70), ("glass", 6, 216), ("falls", 2, 20)],
@@ -829,6 +830,7 @@ def test_table_1_with_one_stage_per_single_label(
     assert len(graph.vertices) == n_vertices
 
 
+@pytest.mark.slow
 def test_balance_scale_depends_on_how_ties_are_broken() -> None:
     # At 3 of its 202 merges pairs of different content tie exactly. The smallest ids
     # win here; a program in which the last pair wins gets -4249.935854.

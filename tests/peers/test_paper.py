@@ -217,6 +217,7 @@ def test_spec_2_1_a_fixpoint_within_levels_by_the_shortest_path_is_no_remedy(
     assert (sizes(tree)[0], sizes(ceg)[0]) == (11, 5)
 
 
+@pytest.mark.slow
 def test_spec_2_2_stopping_by_depth_would_be_wrong(db: Database) -> None:
     """The smallest, n = 6: root -> {a, b}; a -> leaf; b -> x -> leaf; a, x in one stage."""
     tree = grown(db, "a/y", "b/x/y")

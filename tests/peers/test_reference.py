@@ -100,6 +100,7 @@ def test_the_tree_has_the_same_edges_with_the_same_counts(
     assert edges == {tuple(edge["path"]): edge["count"] for edge in theirs["edges"]}
 
 
+@pytest.mark.slow
 @every_file
 @both_peers
 def test_each_situation_has_the_same_prior(
@@ -185,6 +186,7 @@ def test_positions_and_ceg_are_the_same(
             assert ours.probability == pytest.approx(edge["prob"], abs=6e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["falls", "falls_cegpy", "falls_dynamic_5"])
 def test_our_default_is_the_same_where_variables_share_no_labels(
     compare: Callable[..., Compared], name: str
@@ -197,6 +199,7 @@ def test_our_default_is_the_same_where_variables_share_no_labels(
     assert score == pytest.approx(found.theirs["loglikelihood"], abs=1e-7)
 
 
+@pytest.mark.slow
 def test_every_invariant_holds(
     compare: Callable[..., Compared], database: Database, sound: Callable[[Database], None]
 ) -> None:

@@ -416,6 +416,7 @@ def test_order_of_rows_and_of_labels_changes_nothing():
         assert_same_merges(relabelled.agglomerate(), merges)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mean", [0.5, 3, 50])
 def test_gains_add_up_and_no_gain_is_left(mean):
     # More stages than the naive run has time for.

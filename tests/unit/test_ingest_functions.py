@@ -218,6 +218,7 @@ def surveys(store: Store) -> list[tuple[Any, ...]]:
         return con.execute("select n, n_distinct from cegdb.surveys").fetchall()
 
 
+@pytest.mark.slow
 def test_a_survey_is_made_declared_appended_to_and_refreshed() -> None:
     with Store.open() as store:
         assert ingest(store, "select 'yes' as a union all select 'no'", name="two") == 1

@@ -103,6 +103,7 @@ def test_the_printed_number_of_spurious_stages_is_the_one_seen(
     assert printed == pytest.approx(simulated.mean, abs=3.5 * hypot(error, simulated.error))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["ahc", "hc", "kmeans", "exact"])
 def test_where_nothing_could_merge_no_number_is_printed(method: Method) -> None:
     with cegdb.open() as db:

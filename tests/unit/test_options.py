@@ -273,6 +273,7 @@ def test_settings_of_the_literature_are_taken_unless_others_are_given(
         tree.learn_stages(like="CEG")  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_the_command_line_takes_settings_of_the_literature(tmp_path: Path) -> None:
     file, db = tmp_path / "rows.csv", tmp_path / "rows.duckdb"
     file.write_text("a,b\n0,0\n0,1\n1,0\n", encoding="utf-8")

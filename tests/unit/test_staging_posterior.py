@@ -105,6 +105,7 @@ def check_draws(seed: int, n: int, samples: int) -> None:
     assert found.log_shown == pytest.approx(exact.log_shown, abs=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_draws_agree_with_the_sums_within_their_error(seed: int) -> None:
     check_draws(seed, n=6, samples=150)
@@ -116,6 +117,7 @@ def test_many_draws_agree_with_the_sums_of_up_to_twelve_situations(seed: int) ->
     check_draws(seed, n=7 + seed % 6, samples=400)
 
 
+@pytest.mark.slow
 def test_larger_hyperstages_are_sampled_and_smaller_ones_are_not() -> None:
     counts = np.tile([[8, 2], [2, 8]], (8, 1))
     situations = hyperstage(counts, [[1.0, 1.0]], np.ones((16, 1)))
@@ -156,6 +158,7 @@ def drawn_partition(random: np.random.Generator, n: int, *, is_flat: bool) -> li
     return member
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("structure", ["flat", "size"])
 def test_of_pairs_with_a_probability_of_some_nine_in_ten_nine_in_ten_are_alike(
     structure: str,
