@@ -228,6 +228,7 @@ def test_w11_1_needs_its_confounder(confounded: ChainEventGraph) -> None:  # noq
     assert "Nothing unmeasured confounds X" in str(found)
 
 
+@pytest.mark.slow
 def test_a_descendant_and_a_collider_fail(db: Database) -> None:
     """U -> M <- V, U -> X -> D, V -> Y, X -> Y: adjusting for M opens what was closed."""
     rows = """
@@ -247,6 +248,7 @@ def test_a_descendant_and_a_collider_fail(db: Database) -> None:
     assert found.sets == []
 
 
+@pytest.mark.slow
 def test_nothing_is_adjusted_for_in_a_context_where_the_treatment_ignores_it(
     db: Database,
 ) -> None:

@@ -228,6 +228,7 @@ def test_given_the_staging_the_standard_error_is_that_of_the_stages(
     assert found.high == pytest.approx(max(high, p), abs=1e-5)
 
 
+@pytest.mark.slow
 def test_one_stage_given_the_staging_is_its_posterior(db: Database) -> None:
     ceg = db.demo("chds", replace=True)
     stored = ceg.staging.intervals("credible").set_index(["stage", "label"])
@@ -383,6 +384,7 @@ def test_a_probability_is_a_number_with_its_interval(db: Database) -> None:
     assert (wide["high"] - wide["low"] > ceg.marginals().eval("high - low")).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -403,6 +405,7 @@ def test_settings_of_intervals_that_make_no_sense(
         ceg.distribution("Social", **settings)
 
 
+@pytest.mark.slow
 def test_variables_called_like_the_columns_are_not_overwritten(db: Database) -> None:
     frame = pd.DataFrame(
         {"low": ["x", "y"] * 4, "n": ["p", "q"] * 4, "interval": ["i", "j"] * 4}
@@ -416,6 +419,7 @@ def test_variables_called_like_the_columns_are_not_overwritten(db: Database) -> 
     assert ceg.probability({"interval": "i"}).n == 8
 
 
+@pytest.mark.slow
 def test_a_tree_without_questions_has_no_uncertainty(db: Database) -> None:
     frame = pd.DataFrame({"a": [None, None]}, dtype=object)
     ceg = db.ingest(frame, name="empty", replace=True).event_tree().set_stages({}).to_ceg()

@@ -448,6 +448,7 @@ def test_labelled_files_workbooks_and_odd_files_are_read(db: Database, tmp_path:
         ceg.assign(odd, delimeter=";")  # type: ignore[call-arg]
 
 
+@pytest.mark.slow
 def test_a_position_of_several_variables_is_refused(db: Database) -> None:
     rows = "select * from (values ('u', 'y', null), ('v', null, 'y'), ('v', null, 'n'), "
     rows += "('u', 'n', null)) as t(a, b, c) cross join range(5)"

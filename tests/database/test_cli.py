@@ -458,6 +458,7 @@ def test_check_lists_what_is_wrong(db: Path) -> None:
     assert "rows violate an invariant" in result.stderr
 
 
+@pytest.mark.slow
 def test_one_variable_and_one_level_are_no_errors(survey: Path) -> None:
     survey.write_text("only\nyes\nyes\n")
     assert "2 vertices (including the sink), 1 edge" in call("run", survey).stderr
@@ -584,6 +585,7 @@ def test_a_fault_of_ours_is_one_message(survey: Path, monkeypatch: pytest.Monkey
     assert "internal: ZeroDivisionError: boom" in call("run", survey, fails=4).stderr
 
 
+@pytest.mark.slow
 def test_an_interrupt_leaves_the_database_and_exits_130(
     survey: Path, db: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

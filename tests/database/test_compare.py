@@ -304,6 +304,7 @@ def test_the_likelihood_ratio_test_by_hand(tree: EventTree) -> None:
     assert both.statistic + test.statistic == pytest.approx(joined.lr_test(apart).statistic)
 
 
+@pytest.mark.slow
 @pytest.mark.holds(made_by=four_situations)
 def test_the_bayes_factor_by_hand(tree: EventTree, db: Database) -> None:
     joined, apart = (staged(tree, s, s, alpha=6) for s in ("ppp", "pqr"))
@@ -469,6 +470,7 @@ def test_what_differs_between_trees_is_named(tree: EventTree, db: Database) -> N
     assert db.compare("one", "fresh")["is_stale"].tolist() == [True, False]
 
 
+@pytest.mark.slow
 @pytest.mark.holds(made_by=four_situations)
 def test_scores_that_stand_on_other_settings_are_refused(tree: EventTree) -> None:
     one, two = staged(tree, "one", "ppp"), staged(tree, "two", "ppq", alpha=9)

@@ -155,6 +155,7 @@ def test_a_line_break_in_a_header_is_part_of_the_name(db: Database, tmp_path: Pa
     assert list(labels_of(survey)) == ["x\ny", "z"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "tail", [b"c,d\n", b"c,d\r\n", b"c,d\r", b"\r\r\nc,d", b"\n\n\nc,d\r\n", b"c,d\r\r\n"]
 )
@@ -473,6 +474,7 @@ ACCENTS = "área,Antwort\nGenève,Ja\nZürich,Nein\nGenève,Ja\n"
 CURLY = "area,answer\nNorth,Don\u2019t know\nSouth,“Yes”\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
 def test_an_encoding_that_marks_itself_needs_no_option(
     db: Database, tmp_path: Path, encoding: str
@@ -591,6 +593,7 @@ def test_control_characters_of_a_wrong_latin_are_told(tmp_path: Path) -> None:
     assert reader_of(file, encoding="cp1252").dialect["encoding"] == "cp1252"
 
 
+@pytest.mark.slow
 def test_only_the_first_mark_is_none_of_the_text(db: Database, tmp_path: Path) -> None:
     for content in (
         BOM + BOM + b"x,y\n\xef\xbb\xbfa,b\n",
@@ -614,6 +617,7 @@ def packers() -> dict[str, Callable[[bytes], bytes]]:
     return {"gzip": gzip.compress, "zstd": zstd}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", packers())
 def test_a_compressed_file_is_known_by_its_bytes(
     db: Database, tmp_path: Path, kind: str

@@ -841,6 +841,7 @@ def test_w2_an_aggregated_table_is_the_expanded_file_table_for_table(
         assert found == tables[1][name], name
 
 
+@pytest.mark.slow
 def test_w2_a_column_called_like_a_count_is_pointed_at_and_zeros_come_on_request(
     db: Database,
 ) -> None:

@@ -267,6 +267,7 @@ def test_random_sheets_are_read_back_cell_by_cell(
     ]
 
 
+@pytest.mark.slow
 def test_damaged_workbooks_give_rows_or_an_error(tmp_path: Path) -> None:
     valid = write(tmp_path / "a.xlsx", A=[["a", "b"], *([i, f"x{i}"] for i in range(40))])
     raw = valid.read_bytes()

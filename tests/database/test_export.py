@@ -241,6 +241,7 @@ def test_the_words_of_a_stage_tell_its_situations_and_no_others(
             assert len(found) + int(more.removesuffix(" more") or 0) == len(own)
 
 
+@pytest.mark.slow
 def test_the_stage_table_has_the_numbers_of_the_other_views(db: Database) -> None:
     _, staged, _ = kinds_of(db)
     table = staged.stage_table

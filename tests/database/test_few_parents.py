@@ -195,6 +195,7 @@ def test_a_history_nobody_had_takes_the_stage_of_its_configuration(db: Database)
     )
 
 
+@pytest.mark.slow
 def test_a_configuration_nobody_had_takes_the_pooled_rows(db: Database) -> None:
     """C depends on A and B together; nobody has A = 1 and B = 0."""
     counts = {"00x": 30, "01y": 30, "11x": 20}
@@ -458,6 +459,7 @@ def test_the_summary_tells_the_parents_and_close_calls(binary: EventTree) -> Non
     )
 
 
+@pytest.mark.slow
 def test_the_report_says_how_stages_were_limited(binary: EventTree) -> None:
     ceg = binary.learn_stages(max_parents=3).to_ceg()
     text = " ".join(str(ceg.report.text("paper")).split())
@@ -490,6 +492,7 @@ def test_learning_does_not_warn_where_histories_are_common(binary: EventTree) ->
     assert "once or twice" not in binary.learn_stages().summary
 
 
+@pytest.mark.slow
 def test_replicates_choose_the_parents_again(binary: EventTree) -> None:
     staged = binary.learn_stages(max_parents=2, prior="stage")
     stability = staged.stability(runs=3)

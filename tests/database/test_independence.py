@@ -102,6 +102,7 @@ def full_table(sizes: Sequence[int], n: int = 5) -> pd.DataFrame:
 # =============================================================================
 
 
+@pytest.mark.slow
 def test_three_binary_variables_of_the_theory(db: Database) -> None:
     """``docs/theory.md``, W9.1."""
     tree = db.ingest(full_table([2, 2, 2]), "w", count="people").event_tree()
@@ -377,6 +378,7 @@ def test_what_cannot_be_asked_is_told(
         chds.independence(**asked)
 
 
+@pytest.mark.slow
 def test_what_holds_for_want_of_answers_is_called_trivial(db: Database) -> None:
     rows = [("old", "ill", "no"), ("old", "well", "no"), ("young", "well", "no")] * 6
     rows += [(age, ill, "yes") for age, ill, _ in rows]
@@ -790,12 +792,14 @@ def test_a_last_question_that_applies_to_nobody_is_explained(db: Database) -> No
     assert "Answers to" in str(saved.explain())
 
 
+@pytest.mark.slow
 def test_a_ceg_of_one_variable_is_explained(db: Database) -> None:
     survey = db.ingest(pd.DataFrame({"x": ["a", "b"]}), "one", replace=True)
     said = str(survey.event_tree().learn_stages().to_ceg().explain())
     assert "2 respondents were asked x, at 1 position; probabilities: a 0.500, b 0.500" in said
 
 
+@pytest.mark.slow
 def test_a_ceg_of_mixed_positions_is_explained_without_answers(db: Database) -> None:
     rows = [("a", "p", None), ("a", "q", None), ("b", None, "p"), ("b", None, "q")] * 9
     survey = db.ingest(pd.DataFrame(rows, columns=["x", "y", "z"]), "mixed")

@@ -382,6 +382,7 @@ def test_effects_are_not_pooled_over_stages_by_default(db: Database) -> None:
     assert "by the stages" not in str(apart.effect("x", {"y": 1}))
 
 
+@pytest.mark.slow
 def test_a_label_that_no_row_has_somewhere_leaves_the_effect_open(db: Database) -> None:
     rows = "select i % 2 as z, if(i % 2 = 0, i // 2 % 2, 0) as x, i % 3 = 0 as y"
     survey = db.ingest(f"{rows} from range(60) t(i)", name="open", replace=True)
@@ -457,6 +458,7 @@ def test_the_command_prints_effects_and_what_they_rest_on(tmp_path: Path) -> Non
         assert said in call(*arguments, fails=3).stderr
 
 
+@pytest.mark.slow
 def test_labels_that_a_staging_joins_have_intervals(db: Database) -> None:
     rows = "select i % 2 as x, if(i % 3 = 0, if(i % 2 = 0, 'a', 'a*'), 'b') as y"
     tree = db.ingest(f"{rows} from range(400) t(i)").event_tree()

@@ -84,6 +84,7 @@ def test_spss_codes_labels_and_missing_codes_are_kept_apart(sav: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_an_entry_says_which_codes_are_missing(sav: Path) -> None:
     entries = describe(sav).metadata
     assert [entries["sex"].is_missing(code) for code in ("1", "9", "99", ".a")] == [
@@ -133,6 +134,7 @@ def test_chunks_of_any_size_give_the_same_rows(
         assert cells(file, rows) == expected
 
 
+@pytest.mark.slow
 def test_only_the_chosen_columns_are_given_in_the_order_asked_for(sav: Path) -> None:
     (frame,) = chunks(sav, ["code", "sex"])
     assert list(frame.columns) == ["code", "sex"]
@@ -359,6 +361,7 @@ def test_a_name_that_only_looks_doubled_is_a_name(tmp_path: Path) -> None:
     assert cells(file) == [["1", "2"]]
 
 
+@pytest.mark.slow
 def test_columns_that_occur_twice_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "survey.dta"
     pd.DataFrame({"aaa": [1], "bbb": [2]}).to_stata(file, version=114, write_index=False)

@@ -320,6 +320,7 @@ def test_marginals_and_positions_are_sums_over_paths(
     assert rounded(values(database, named)) == rounded([(*row[:2], row[4]) for row in alone])
 
 
+@pytest.mark.slow
 def test_an_edge_not_applicable_is_as_no_edge(db: Database) -> None:
     """Y does not apply to some of those with X = a, and to none of those with X = b."""
     rows = {("a", "y"): 5, ("a", "n"): 6, ("a", "-"): 7, ("b", "-"): 8, ("c", "n"): 9}
@@ -510,6 +511,7 @@ def test_arguments_may_be_parameters_or_names_in_a_column(db: Database) -> None:
     assert values(db, each) == [("chds", pytest.approx(high))]
 
 
+@pytest.mark.slow
 def test_values_are_read_as_ingest_reads_them(db: Database) -> None:
     db.ingest(
         "select i % 2 = 0 as flag, (i % 3) as x, (i % 2) / 2 as y, "

@@ -248,6 +248,7 @@ def test_python_names_the_columns_that_there_are() -> None:
             assert isinstance(column.type, sa.JSON) == (columns[column.name] == "JSON")
 
 
+@pytest.mark.slow
 def test_nothing_in_a_file_is_without_a_comment(tmp_path: Path) -> None:
     with Store.open(tmp_path / "new.duckdb") as store, store.reading() as con:
         columns, _, others = shape(con)

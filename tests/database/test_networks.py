@@ -252,6 +252,7 @@ def same(one: Network, other: Network, *, within: float = 1e-12) -> None:
 # -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_w10_1_a_context_specific_parent(db: Database) -> None:
     stages = {("0", "*"): "a", ("1", "0"): "b0", ("1", "1"): "b1"}
     staged = staged_on(db, binary("X1", "X2", "Y"), stages)
@@ -308,6 +309,7 @@ def test_w9_1_an_independence_in_one_context(db: Database) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_the_catalog_is_not_read_again_for_each_statement(
     db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -877,6 +879,7 @@ def test_a_bif_that_is_none_is_refused_with_its_line(text: str, message: str) ->
         parse_bif(text)
 
 
+@pytest.mark.slow
 def test_a_file_that_cannot_be_read_or_written_is_refused(db: Database, tmp_path: Path) -> None:
     with pytest.raises(NetworkError, match="cannot read"):
         db.staged_tree(tmp_path / "none.bif")

@@ -89,6 +89,7 @@ def test_nothing_raises_when_it_is_shown_after_its_database_was_closed():
         assert html.unescape(one._repr_html_()) == f"<pre>{one!r}</pre>"
 
 
+@pytest.mark.slow
 def test_an_object_is_shown_while_the_catalog_is_read():
     with cegdb.open() as db:
         ceg = db.demo("chds")

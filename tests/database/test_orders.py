@@ -265,6 +265,7 @@ def test_the_best_orders_are_those_of_all_orders(seed: int) -> None:
         assert ranking.orders[0].n_ties == n_ties
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.0, 0.3])
 def test_greedy_is_never_above_exact_and_mostly_reaches_it(share: float) -> None:
     reached = []
@@ -380,6 +381,7 @@ def test_not_applicable_is_an_answer_where_nothing_decides_it(db: Database) -> N
     assert f"  {undecided}" in search.summary
 
 
+@pytest.mark.slow
 def test_rows_without_an_answer_are_left_out_and_told(db: Database) -> None:
     rows: list[tuple[object, ...]] = [*random_rows(9, [2, 2, 2], 100)]
     complete = ingested(db, rows).search_orders(alpha=2, method="ahc")
@@ -694,6 +696,7 @@ def test_any_method_of_learning_can_be_used(db: Database, method: str) -> None:
     assert search.score == pytest.approx(best, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_exact_stages_of_an_order_are_no_worse_than_merged_ones(db: Database) -> None:
     survey = ingested(db, random_rows(16, [2, 3, 2], 50))
     merged = survey.search_orders(method="ahc")

@@ -140,6 +140,7 @@ def test_a_page_is_the_same_bytes_and_runs_its_own_two_scripts_only(
         assert f"'sha256-{digest}'" in unescape(policy[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["gated", "given", FACT])
 def test_the_sql_of_a_table_gives_its_rows(made: Database, name: str) -> None:
     found = model_of(made.cegs[name])["tables"]
@@ -156,6 +157,7 @@ def test_the_sql_of_a_table_gives_its_rows(made: Database, name: str) -> None:
                 assert value == told or (told is None and not math.isfinite(value))
 
 
+@pytest.mark.slow
 def test_stages_and_situations_are_those_of_the_views(made: Database) -> None:
     ceg = made.cegs["gated"]
     found = model_of(ceg)
@@ -185,6 +187,7 @@ def test_stages_and_situations_are_those_of_the_views(made: Database) -> None:
         assert found["stages"][one["stage"]]["name"] == row.stage
 
 
+@pytest.mark.slow
 def test_with_min_n_the_file_holds_what_is_shown_of_the_ceg_and_no_other_count(
     made: Database,
 ) -> None:
@@ -255,6 +258,7 @@ def test_the_merge_log_gives_the_stages_or_says_why_not(made: Database) -> None:
         assert "began with groups" in model_of(started)["merges"]
 
 
+@pytest.mark.slow
 def test_a_ceg_in_which_nobody_is_asked_anything_has_a_page() -> None:
     with cegdb.open() as database:
         survey = database.ingest("select null::varchar as x from range(9)", "silent")

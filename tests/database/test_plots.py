@@ -115,6 +115,7 @@ def log_marginal(prior: list[float], n: list[float]) -> float:
     return lgamma(mass) - lgamma(mass + total) + each
 
 
+@pytest.mark.slow
 def test_what_would_follow_is_the_bayes_factor_of_joining(chds: StagedTree) -> None:
     """The slow way: of all pairs of a hyperstage, the one that loses least, again."""
     edges = chds.stage_edges

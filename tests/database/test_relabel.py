@@ -143,6 +143,7 @@ def test_the_tree_keeps_its_labels_and_paths_are_written_with_them(
 # -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("relabel", "expected"),
     [

@@ -43,6 +43,7 @@ def chds(database: Database) -> ChainEventGraph:
     return make_chds(database)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(sample=staged_trees(jumps=True), seed=st.integers(0, 9))
 def test_shares_of_all_paths_lie_within_errors_of_their_probabilities(
@@ -63,6 +64,7 @@ def test_shares_of_all_paths_lie_within_errors_of_their_probabilities(
     assert not found  # no other answers than those of a path
 
 
+@pytest.mark.slow
 def test_stages_of_a_large_sample_have_the_probabilities_of_the_ceg(
     db: Database, chds: ChainEventGraph
 ) -> None:
@@ -111,6 +113,7 @@ def hostile(db: Database) -> ChainEventGraph:
     return db.ingest(frame, name="hostile").event_tree().learn_stages().to_ceg()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["frame", "csv", "parquet"])
 def test_hostile_labels_come_back_as_they_were(db: Database, form: str, tmp_path: Path) -> None:
     ceg = hostile(db)
@@ -152,6 +155,7 @@ def test_what_cannot_be_drawn_is_refused(chds: ChainEventGraph) -> None:
             ceg.sample(10, seed=seed)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_a_position_that_asks_several_variables_is_refused(db: Database) -> None:
     rows = (
         "select if(i % 2 = 0, 'a', 'b') as x, if(i % 2 = 0, (i % 3 < 1)::varchar, null) as y, "

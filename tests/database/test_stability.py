@@ -102,6 +102,7 @@ def planted_tree(database: Database) -> EventTree:
     return planted(database)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 def test_the_rows_themselves_give_the_staging_again(
     planted_tree: EventTree, settings: dict[str, Any]
@@ -350,6 +351,7 @@ def test_replicates_keep_the_number_of_rows_and_its_mean_and_variance(db: Databa
             assert stops == pytest.approx(rows.n_ended[inner], rel=0.15, abs=1)
 
 
+@pytest.mark.slow
 def test_simulated_rows_follow_the_shares_of_the_stages(db: Database) -> None:
     joined = planted(db).learn_stages(method="hclust", n_stages=1)
     relearning = relearning_of(joined)
@@ -602,6 +604,7 @@ def test_intervals_given_the_staging_are_those_of_the_formulas(db: Database) -> 
                 assert good["high"] == pytest.approx(brentq(apart, share, 1), abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("deff", [None, 3.0])
 def test_robust_intervals_are_those_of_each_hyperstage(db: Database, deff: Any) -> None:
     staged = db.ingest(SKIPPED, "skipped").event_tree().learn_stages(deff=deff)

@@ -114,6 +114,7 @@ def made(database: Database) -> StagedTree:
     return staged
 
 
+@pytest.mark.slow
 def test_names_and_labels_are_found_like_columns(made: StagedTree, database: Database) -> None:
     ceg = database.cegs[" Asked "]
     exact = ceg.probability(z=True, x=1)

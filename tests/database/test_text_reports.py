@@ -292,6 +292,7 @@ def test_one_person_is_told_of_as_one(db: Database) -> None:
     assert "1 of the women" in ceg.report.text(unit="women")
 
 
+@pytest.mark.slow
 def test_what_is_almost_certain_is_not_told_as_certain(db: Database) -> None:
     rows = "i % 2 as x, if(i < 2, x = 0, x = 1) as y from range(100000) t(i)"
     text = db.ingest(f"select {rows}").event_tree().learn_stages().to_ceg().report.text()
@@ -462,6 +463,7 @@ def test_a_ceg_given_evidence_is_told_without_intervals(db: Database) -> None:
     assert not re.search(r"\(\d+ to \d+\)", given.report.text().split("How to read")[0])
 
 
+@pytest.mark.slow
 def test_many_situations_are_told_by_example(db: Database) -> None:
     ceg = chds(db)
     report = read_report_data(db._store, ceg.id, limit=20, most_compared=1)
@@ -571,6 +573,7 @@ def test_two_stagings_are_compared_in_each_form(db: Database, tmp_path: Path) ->
         db.report.comparison(learnt, stranger.learn_stages())
 
 
+@pytest.mark.slow
 def test_errors_are_ours(db: Database) -> None:
     ceg = chds(db)
     db.drop("ceg", ceg.name)

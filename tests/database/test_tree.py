@@ -177,6 +177,7 @@ def test_any_order_and_subset_of_variables_can_be_built(db: Database) -> None:
     assert len(db.trees) == 2
 
 
+@pytest.mark.slow
 def test_a_hand_added_path_has_no_rows_and_counts_as_an_answer(db: Database) -> None:
     survey = db.ingest(ROWS, count="people")
     tree = survey.event_tree(add_paths=[{"area": "s", "asked": "yes", "risk": "low"}])
@@ -259,6 +260,7 @@ def test_histories_are_told_across_chunks_of_variables(
     assert told["missing"]["rows_that_answer_later"] == 0
 
 
+@pytest.mark.slow
 def test_variables_with_most_hyperstages_are_named_and_the_others_counted(
     db: Database,
 ) -> None:

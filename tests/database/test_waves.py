@@ -207,6 +207,7 @@ def test_files_of_waves_are_appended_by_column_name(db: Database, tmp_path: Path
     assert "newq" in " ".join(earlier[2]["hints"])
 
 
+@pytest.mark.slow
 def test_the_column_that_tells_files_apart_goes_on(db: Database, tmp_path: Path) -> None:
     survey = db.ingest(written(tmp_path, "x\na\n", "w1.csv"), name="s", source_column="wave")
     survey.append([written(tmp_path, "X\nb\n", f"w{i}.csv") for i in (2, 3)])
@@ -227,6 +228,7 @@ def test_columns_of_another_spelling_are_found_and_told(db: Database) -> None:
     assert survey.receipt["respondents"] == len(OLD) + 1
 
 
+@pytest.mark.slow
 def test_a_second_append_of_the_same_bytes_is_told(db: Database, tmp_path: Path) -> None:
     file = written(tmp_path, "a,b\n1,2\n")
     survey = db.ingest(file, name="s")
@@ -275,6 +277,7 @@ def test_codes_of_a_file_without_labels_mean_what_they_meant(
     assert codes[["male", "female", "3", "refused"]].tolist() == ["1", "2", "3", "9"]
 
 
+@pytest.mark.slow
 def test_a_workbook_and_a_parquet_file_are_appended(db: Database, tmp_path: Path) -> None:
     import xlsxwriter
 
@@ -319,6 +322,7 @@ def test_what_cannot_be_added_is_refused_and_changes_nothing(
     sound(db)
 
 
+@pytest.mark.slow
 def test_each_file_may_have_its_decimal_sign(db: Database) -> None:
     survey = db.ingest(
         frame([("a", "0.5", "1.5")], "A", "w", "x"), name="s", weight="w", bins={"x": [2]}
@@ -419,6 +423,7 @@ def test_the_receipt_counts_what_is_set_apart_in_all_files(db: Database) -> None
     assert (weights["sum"], weights["rows_of_weight_0"]) == ("4", 2)
 
 
+@pytest.mark.slow
 def test_running_numbers_go_on(db: Database) -> None:
     ids = "select i as id, i % 2 as x from range({}, {}) as t(i)"
     survey = db.ingest(ids.format(0, 30), name="s").append(ids.format(30, 60))

@@ -293,6 +293,7 @@ def test_an_unknown_distance_is_refused():
         hclust(hyperstage_of([[1, 2], [2, 1]]), Marginal(), "cosine", "complete", 1, 0.0)
 
 
+@pytest.mark.slow
 def test_fbhc_joins_stages_with_more_prior_than_a_thousand():
     hyperstage = hyperstage_of(np.tile([30, 70], (1500, 1)))
     assert np.unique(fbhc(hyperstage, Marginal())).tolist() == [3]

@@ -114,6 +114,7 @@ def test_w1_1_a_death_truncated_survey(
     sound(db)
 
 
+@pytest.mark.slow
 def test_w1_2_not_applicable_is_an_edge_where_it_is_random(db: Database, sound: Sound) -> None:
     """cegpy, from its rows: 5 rows reach s1, whose one edge has 3; probability 1."""
     survey = rows(db, "X1 X2", ("ax", 3), (["a", None], 2), (["b", None], 4))

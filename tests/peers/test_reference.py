@@ -156,6 +156,7 @@ def test_hyperstages_stages_and_score_are_the_same(
     assert score == pytest.approx(theirs["loglikelihood"], abs=1e-7)
 
 
+@pytest.mark.slow
 @every_file
 @both_peers
 def test_positions_and_ceg_are_the_same(

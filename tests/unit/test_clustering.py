@@ -398,6 +398,7 @@ def test_ties_go_to_the_smallest_ids():
     )
 
 
+@pytest.mark.slow
 def test_order_of_rows_and_of_labels_changes_nothing():
     rng = np.random.default_rng(11)
     for _ in range(40):
@@ -433,6 +434,7 @@ def test_gains_add_up_and_no_gain_is_left(mean):
     assert not clustering_oracle.agglomerate(stages)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_interleaved_runs_are_one_global_run(seed):
     rng = np.random.default_rng(seed)

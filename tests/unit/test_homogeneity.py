@@ -131,6 +131,7 @@ def kept_apart(situations: Hyperstage, level: float) -> set[frozenset[int]]:
         stages = stages - {worst} | set(parts[worst])
 
 
+@pytest.mark.slow
 def test_stages_are_those_that_tests_keep_apart() -> None:
     random = np.random.default_rng(11)
     seen = set()

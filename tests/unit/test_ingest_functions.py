@@ -136,6 +136,7 @@ def test_a_csv_file_is_described_before_it_is_read(tmp_path: Path) -> None:
     assert (csv.header, csv.dialect["delimiter"]) == (["sex", "vote"], ";")
 
 
+@pytest.mark.slow
 def test_a_labelled_file_says_what_its_codes_mean(tmp_path: Path) -> None:
     import pyreadstat
 

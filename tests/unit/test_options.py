@@ -248,6 +248,7 @@ def test_an_unknown_keyword_is_refused_with_a_close_one(database: Database) -> N
         survey.append("select 1 as x", source_column="x")  # type: ignore[call-arg]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("like", get_args(Like))
 def test_settings_of_the_literature_are_taken_unless_others_are_given(
     database: Database, like: Like
