@@ -1126,8 +1126,8 @@ class AnswerOptions:
             check_level(self.interval, QueryError, "interval")
         elif self.given_staging:
             raise QueryError(
-                "given_staging is for intervals, and interval leaves them out",
-                hint="leave one of them out",
+                "given_staging says how intervals are made, but interval is None",
+                hint="leave given_staging out, or give the level of the intervals",
             )
 
 

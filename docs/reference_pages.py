@@ -79,7 +79,15 @@ PAGES = {
     "results": (
         "Results",
         "What some methods return instead of a DataFrame.",
-        ["Assigned", "Completed", "Classification", "Effect", "Adjustment", "Collection"],
+        [
+            "Probability",
+            "Assigned",
+            "Completed",
+            "Classification",
+            "Effect",
+            "Adjustment",
+            "Collection",
+        ],
     ),
     "errors": (
         "Errors",

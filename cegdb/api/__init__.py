@@ -11,7 +11,14 @@ from cegdb.api.event_tree import EventTree
 from cegdb.api.order_search import OrderSearch
 from cegdb.api.posterior import Posterior
 from cegdb.api.reports import cite
-from cegdb.api.results import Adjustment, Assigned, Classification, Completed, Effect
+from cegdb.api.results import (
+    Adjustment,
+    Assigned,
+    Classification,
+    Completed,
+    Effect,
+    Probability,
+)
 from cegdb.api.staged_tree import StagedTree
 from cegdb.api.survey import Survey
 from cegdb.store import Store
@@ -34,6 +41,7 @@ __all__ = [
     "IntervenedCeg",
     "OrderSearch",
     "Posterior",
+    "Probability",
     "StagedTree",
     "Survey",
     "cite",

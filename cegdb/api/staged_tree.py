@@ -988,7 +988,7 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         -----
         The posterior is by the log marginal likelihood, with the prior, weights and hyperstages
         of this staging, by whatever score it was learnt [1]_. Up to 14 situations take some
-        seconds, 1,000 half a minute. Samples are from 4 chains [2]_ (situations all together,
+        seconds, 1,000 a minute or two. Samples are from 4 chains [2]_ (situations all together,
         all apart, as shown, and at random); where ``effective_size`` is small or
         ``max_difference`` large, take more ``samples``.
 

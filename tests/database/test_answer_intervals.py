@@ -391,7 +391,10 @@ def test_a_probability_is_a_number_with_its_interval(db: Database) -> None:
         ({"interval": 95}, "interval must be a number between 0 and 1, such as 0.95, not 95"),
         ({"interval": 0}, "interval must be a number between 0 and 1"),
         ({"interval": "yes"}, "interval is the level of the intervals, not 'yes'"),
-        ({"interval": None, "given_staging": True}, "given_staging is for intervals"),
+        (
+            {"interval": None, "given_staging": True},
+            "given_staging says how intervals are made",
+        ),
     ],
 )
 def test_settings_of_intervals_that_make_no_sense(
