@@ -109,7 +109,7 @@ def demo(
             say(made.summary)
         say("")
         here = f"where ceg = '{survey}'"
-        edges = "select source, label, target, n, probability from cegdb.ceg_edges"
+        edges = "select source, label, target, n, probability, low, high from cegdb.ceg_edges"
         members = "select situation, path, stage, n from cegdb.situation_positions"
         paths = f"select path, probability from cegdb.paths('{survey}')"  # noqa: S608
         for sql in (
