@@ -133,10 +133,13 @@ def _write_sheet(
     import xlsxwriter
     from xlsxwriter.exceptions import XlsxWriterException
 
+    # In memory: an archive that is given up while its file is closed fails once more.
+    sheet = io.BytesIO()
     try:
-        _fill_sheet(xlsxwriter.Workbook(out), file, table, max_rows)
+        _fill_sheet(xlsxwriter.Workbook(sheet), file, table, max_rows)
     except XlsxWriterException as error:
         raise StagingError(f"{file} cannot be written: {error}") from None
+    out.write(sheet.getbuffer())
 
 
 def _fill_sheet(book: Any, file: Path, table: Iterable[list[object]], max_rows: int) -> None:

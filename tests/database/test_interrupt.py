@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _thread
+import gc
 import os
 import random
 import shutil
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+import zipfile
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -434,6 +436,30 @@ def test_an_interrupt_within_sqlalchemy_does_not_close_the_database(
     assert db.surveys.names() == ["kept"]
     db.drop("survey", "kept")
     assert db.surveys.names() == []
+
+
+def test_an_interrupt_while_a_sheet_is_packed_leaves_nothing_that_fails_later(
+    db: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("xlsxwriter")
+    staged = db.ingest("select i % 2 as x from range(50) as t(i)", name="s").event_tree()
+    archives: list[object] = []
+    told: list[object] = []
+
+    def interrupted(archive: object, *_: object, **__: object) -> None:
+        archives.append(archive)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys, "unraisablehook", told.append)
+    for write in ("write", "writestr"):
+        monkeypatch.setattr(zipfile.ZipFile, write, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        staged.template(tmp_path / "s.xlsx")
+    assert archives
+    archives.clear()
+    gc.collect()
+    assert not told
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.slow
