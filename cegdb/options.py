@@ -53,10 +53,12 @@ DecimalSign: TypeAlias = Literal[".", ","]
 Labels: TypeAlias = "Sequence[object] | Mapping[str, Sequence[object]]"
 Blank: TypeAlias = Literal["auto", "structural", "missing"]
 MissingPolicy: TypeAlias = Literal["prefix", "complete", "category"]
-SamplingZeros: TypeAlias = Literal["none", "floret", "full"]
+SamplingZeros: TypeAlias = Literal["auto", "none", "floret", "full"]
 PriorRule: TypeAlias = Literal["mass", "floret", "path", "stage"]
 HyperstageRule: TypeAlias = Literal["variable", "labels", "height", "paper"]
 Relabel: TypeAlias = "Mapping[Any, str]"
+UnobservedRule: TypeAlias = Literal["predictive", "nearest", "own"]
+Unobserved: TypeAlias = "UnobservedRule | Sequence[Sequence[str]]"
 SingleEdges: TypeAlias = Literal["together", "apart"]
 WeightChoice: TypeAlias = Literal["situation", "global", "total", "none"]
 Deff: TypeAlias = "float | Mapping[str, float]"
@@ -535,7 +537,10 @@ class TreeOptions:
         "none",
         """Answers that nobody gave: "none" leaves them out; "floret" adds all levels of a
         variable wherever its question was put to somebody, answered or not, the new ones as
-        leaves; "full" also expands these down to the last variable.""",
+        leaves; "full" also expands these down to the last variable; "auto" does so as long as
+        the tree has at most twice the situations that somebody reached, and leaves out answers
+        so common elsewhere that chance cannot explain why nobody gave them here: they are
+        presumed impossible (see presumed_zeros).""",
         choices=get_args(SamplingZeros),
     )
     add_paths: Sequence[Path] = _setting(
@@ -762,6 +767,15 @@ class LearnOptions:
     frozen: Grouping | None = _setting(
         None, "Stages to keep as they are; the other situations are learnt."
     )
+    unobserved: Unobserved = _setting(
+        "predictive",
+        """What situations that nobody reached have: "predictive" (in each hyperstage a stage
+        with the predictive distribution of one more situation, which is as uncertain as the
+        others differ), "nearest" (the stage of the situation somebody reached that differs in
+        the fewest answers) or "own" (a stage with their prior). In Python also the paths of
+        situations whose stages they join, one in each hyperstage.""",
+        choices=get_args(UnobservedRule),
+    )
     distance: str | None = _setting(
         None,
         """Distance between the probabilities of two stages, for bj ("kullback", "totvar",
@@ -812,6 +826,8 @@ class LearnOptions:
                 "method 'exact' takes no initial stages",
                 hint="it finds the optimum from anywhere; leave initial out, or freeze stages",
             )
+        if isinstance(self.unobserved, str) or not isinstance(self.unobserved, (list, tuple)):
+            check_choice("unobserved", self.unobserved, get_args(UnobservedRule), StagingError)
         if self.max_parents is not None:
             self._check_max_parents()
         if self.structure_prior != "flat" and method not in _STRUCTURE_PRIOR_METHODS:
@@ -903,6 +919,7 @@ class AlphaPathSettings(_SettingsButAlpha, total=False):
     max_parents: int | None
     initial: Start | StagedTree | None
     frozen: Grouping | StagedTree | None
+    unobserved: Unobserved
     distance: str | None
     threshold: float | None
     n_stages: int | None
@@ -922,6 +939,7 @@ _AHC: Final[Mapping[str, object]] = {
     "criterion": "score",
     "structure_prior": "flat",
     "prior": "mass",
+    "unobserved": "own",
 }
 TREES_LIKE: Final[Mapping[Like, Mapping[str, object]]] = {
     "paper": {"sampling_zeros": "none", "blank": "structural"},
@@ -939,6 +957,7 @@ STAGES_LIKE: Final[Mapping[Like, Mapping[str, object]]] = {
         "criterion": "score",
         "structure_prior": "flat",
         "prior": "mass",
+        "unobserved": "own",
         "hyperstages": "variable",
         "smoothing": 0.0,
     },

@@ -268,7 +268,13 @@ class _Run:
                 options = recorded_options(staging)
                 weighting = Weighting(options.weighting, options.deff)
                 weighting.for_tree(catalog, self._tree).measure(steps, tree_id)
-                write_stages(steps, staging_id, tree_id, is_by_stage=rule == "stage")
+                write_stages(
+                    steps,
+                    staging_id,
+                    tree_id,
+                    is_by_stage=rule == "stage",
+                    is_predictive=self._staging["settings"].get("unobserved") == "predictive",
+                )
             rebuild_ceg(scratch, self._ceg["ceg_id"], max_bits)
 
     def compare(self, scratch: Store) -> None:

@@ -22,7 +22,7 @@ PAGE = Path(__file__).parent / "reference" / "sql.md"
 
 SUBJECTS = {
     "Surveys": ["surveys", "variables", "labels"],
-    "Event trees": ["vertices", "situations", "florets", "tree_edges"],
+    "Event trees": ["vertices", "situations", "florets", "tree_edges", "presumed_zeros"],
     "Staged trees": [
         "stagings", "stages", "stage_edges", "stage_table", "staged_vertices",
         "staged_situations", "staged_florets", "staged_edges", "merges",

@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 from itertools import combinations
-from math import fsum, lgamma
+from math import fsum, lgamma, log
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def event_tree(
     *,
     blank: Literal["auto", "structural", "missing"] = "auto",
     missing_policy: Literal["prefix", "complete", "category"] = "prefix",
-    sampling_zeros: Literal["none", "floret", "full"] = "none",
+    sampling_zeros: Literal["auto", "none", "floret", "full"] = "none",
     add_paths: Sequence[Mapping[str, str]] = (),
     impossible: Sequence[Mapping[str, str]] = (),
     levels: Mapping[str, Sequence[str]] | None = None,
@@ -294,17 +294,80 @@ def _add_sampling_zeros(
     for path, count in n.items():
         if path:
             n_going_on[path[:-1]] += count
+    n_asked = sum(_is_asked(n, history, order) for history in n)
+    n_unreached = 0
     for column, variable in enumerate(order):
-        for history in [h for h in n if len(h) == column]:
+        histories = [h for h in n if len(h) == column]
+        reached = [h for h in histories if n[h] > 0 or h == ()]
+        unreached = [h for h in histories if h not in reached]
+        closed = [h for h in unreached if _is_closed(h, reached, n, order)]
+        n_open = sum(not any(child[:-1] == h for child in n if child) for h in unreached)
+        n_open -= len(closed)
+        is_full = sampling_zeros == "full"
+        if sampling_zeros == "auto":
+            is_full = n_unreached + n_open <= n_asked
+            n_unreached += n_open if is_full else len(n) * n_asked + 1
+        counted = {h: {x: n.get((*h, (variable, x)), 0) for x in levels[variable]} for h in n}
+        for history in histories:
             answers = [(*history, (variable, label)) for label in levels[variable]]
             missing = (*history, (variable, MISSING))
             n_stopped = n[history] - n_going_on[history]
             is_asked = n_stopped > 0 or any(child in n for child in [*answers, missing])
-            is_empty = n[history] == 0 and history != ()
-            if is_asked or (sampling_zeros == "full" and is_empty):
+            if not is_asked and is_full and history in closed:
+                n.setdefault((*history, (variable, NOT_APPLICABLE)), 0)
+            elif is_asked or (is_full and history in unreached):
                 for child in answers:
-                    if not any(set(rule.items()) <= set(child) for rule in impossible):
+                    is_presumed = sampling_zeros == "auto" and presumed(
+                        child[-1][1], counted[history], [counted[h] for h in reached]
+                    )
+                    is_ruled_out = any(set(rule.items()) <= set(child) for rule in impossible)
+                    if not is_ruled_out and not is_presumed:
                         n.setdefault(child, 0)
+
+
+def presumed(
+    label: str, here: Mapping[str, int], everywhere: Sequence[Mapping[str, int]]
+) -> tuple[int, int, int, float] | None:
+    """Return n, a, b and log p0 of a label that is presumed impossible at a situation.
+
+    ``here`` counts the answers there, ``everywhere`` those of all situations, this one too.
+    """
+    n = sum(here.values())
+    n_with = sum(counts[label] for counts in everywhere)
+    n_without = sum(sum(counts.values()) for counts in everywhere) - n_with - n
+    if here[label] or n < 100 or not n_with:
+        return None
+
+    def log_beta(a: float, b: float) -> float:
+        return lgamma(a) + lgamma(b) - lgamma(a + b)
+
+    log_p0 = log_beta(n_with + 0.5, n_without + 0.5 + n) - log_beta(
+        n_with + 0.5, n_without + 0.5
+    )
+    return (n, n_with, n_without, log_p0) if log_p0 < log(1e-6) else None
+
+
+def _is_asked(n: Mapping[Path, int], history: Path, order: Sequence[str]) -> bool:
+    """Return whether some row with a history was asked the next question."""
+    if len(history) == len(order):
+        return False
+    not_applicable = (*history, (order[len(history)], NOT_APPLICABLE))
+    return n[history] > n.get(not_applicable, 0)
+
+
+def _is_closed(
+    history: Path,
+    reached: Sequence[Path],
+    n: Mapping[Path, int],
+    order: Sequence[str],
+) -> bool:
+    """Return whether nobody with one or two of the answers of a history was asked."""
+    for one in history:
+        for other in history:
+            alike = [h for h in reached if one in h and other in h]
+            if alike and not any(_is_asked(n, h, order) for h in alike):
+                return True
+    return False
 
 
 def _contract(

@@ -81,7 +81,7 @@ def survey_tables(draw: Callable[..., Any], max_variables: int = 4) -> SurveyTab
             gate = draw(st.sampled_from(order[:position]))
             gates[variable] = (gate, draw(st.sampled_from(values[gate])))
 
-    row = st.tuples(st.fixed_dictionaries(cells), st.integers(1, 8))
+    row = st.tuples(st.fixed_dictionaries(cells), st.integers(1, 8) | st.integers(80, 400))
     rows = draw(st.lists(row, max_size=12))
     for row_cells, _ in rows:
         for variable, (gate, label) in gates.items():
@@ -111,7 +111,7 @@ def tree_options(draw: Callable[..., Any], table: SurveyTable) -> dict[str, Any]
     return {
         "blank": draw(st.sampled_from(["auto", "structural", "missing"])),
         "missing_policy": draw(st.sampled_from(["prefix", "complete", "category"])),
-        "sampling_zeros": draw(st.sampled_from(["none", "floret", "full"])),
+        "sampling_zeros": draw(st.sampled_from(["none", "auto", "floret", "full"])),
         "add_paths": draw(some_paths),
         "impossible": draw(some_paths),
         "levels": levels,

@@ -82,6 +82,19 @@ class EventTree(GraphObject):
         """
         return self._frame("florets", "tree", "vertex_id")
 
+    @property
+    def presumed_zeros(self) -> pd.DataFrame:
+        """Answers that nobody gave in a situation and that are presumed impossible there.
+
+        They have no edge, with ``sampling_zeros="auto"``. Columns: ``tree``; ``variable``;
+        ``label`` and the ``path`` after which nobody gave it; ``n`` respondents who answered
+        there; ``n_with`` and ``n_without`` it among those elsewhere; ``log_p0``, the logarithm
+        of the probability that none of n gives it if they answer as those elsewhere do;
+        ``high``, the 95 % limit of its probability; ``vertex_id``. Source: docs/theory.md,
+        section 14.
+        """
+        return self._frame("presumed_zeros", "tree", "vertex_id, label")
+
     @takes(StageSettings, StageOptions)
     def set_stages(
         self,

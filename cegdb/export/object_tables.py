@@ -39,6 +39,7 @@ _ORDERS: Final = {
     "merges": "step",
     "parent_sets": "hyperstage_id, set_rank",
     "florets": "vertex_id",
+    "presumed_zeros": "vertex_id, label",
     "merge_steps": "step",
     "situation_positions": "vertex_id",
     "most_probable_paths": "rank",

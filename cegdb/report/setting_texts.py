@@ -95,8 +95,8 @@ DEFAULTS: Final = {
     ("tree", "blank", "auto"): "blank cells were classified by history (blank='auto')",
     ("tree", "missing_policy", "prefix"): "respondents count up to their first missing answer "
     "(missing_policy='prefix')",
-    ("tree", "sampling_zeros", "none"): "answers that nobody gave have no edge "
-    "(sampling_zeros='none')",
+    ("tree", "sampling_zeros", "auto"): "answers that nobody gave have an edge, unless they "
+    "are presumed impossible (sampling_zeros='auto')",
     ("staging", "hyperstages", "variable"): "situations may share a stage if they have the "
     "same variable and the same labels (hyperstages='variable')",
     ("staging", "prior", "mass"): "the prior is divided along the tree from the root on "

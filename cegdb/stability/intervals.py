@@ -122,6 +122,8 @@ def make_estimates(store: Store, steps: Steps, staging_id: int) -> tuple[str, in
     weighting.measure(steps, tree_id)
     steps.run("recorded_member", staging_id=staging_id)
     steps.view("situation_stage", "from temp.recorded_member")
+    steps.run("recorded_predictive_prior", staging_id=staging_id)
+    steps.view("predictive_prior", "from temp.recorded_predictive_prior")
     steps.run("stage_answer", is_by_stage=rule == "stage")
     steps.run("stage_estimate")
     return str(staging["name"]), int(tree["survey_id"])

@@ -30,6 +30,7 @@ from cegdb.stages.relabel import find_rules, read_rules, relabel_edges
 from cegdb.stages.robust_intervals import intervals_of_stages
 from cegdb.stages.scores import LEVEL, scores
 from cegdb.stages.situations import find_florets
+from cegdb.stages.unobserved import join_unobserved, make_predictive_priors
 from cegdb.store import schema
 from cegdb.store.catalog import claim_name, new_id, refuse_stale, row, write
 from cegdb.version import made_by
@@ -123,13 +124,20 @@ def build(store: Store, tree_id: int, request: StagingRequest) -> int:
 
         # Stages: kept, learnt, or only those given.
         mass = stage_mass(groups["prior"], alpha)
-        outcome = _make_stages(store, steps, catalog, tree, request, n_rows, mass)
+        outcome = _make_stages(store, reader, catalog, tree, request, n_rows, mass)
 
         # Tables and scores.
         n_hyperstages = steps.run(
             "staging_hyperstage", staging_id=staging_id, survey_id=tree["survey_id"]
         )
-        estimates = write_stages(steps, staging_id, tree_id, is_by_stage=mass is not None)
+        estimates = write_stages(
+            steps,
+            staging_id,
+            tree_id,
+            is_by_stage=mass is not None,
+            is_predictive=request.learning is not None
+            and is_one_of(request.learning.unobserved, ("predictive",)),
+        )
         if outcome.n_merges:
             steps.run("staging_merge", staging_id=staging_id)
         if "parents" in outcome.learning_summary:
@@ -288,7 +296,7 @@ class _Outcome(NamedTuple):
 
 def _make_stages(
     store: Store,
-    steps: Steps,
+    reader: GroupReader,
     catalog: sa.Connection,
     tree: Mapping[str, Any],
     request: StagingRequest,
@@ -296,7 +304,7 @@ def _make_stages(
     mass: float | None,
 ) -> _Outcome:
     """Make ``situation_stage`` and ``given_name``: the stage of each situation, and names."""
-    is_apart = request.options.single_edges == "apart"
+    steps, is_apart = reader.steps, request.options.single_edges == "apart"
     outcome = _Outcome()
     if request.learning is not None and not request.keeps_stages:
         outcome = _learn(store, steps, catalog, tree, request, n_rows, mass)
@@ -307,6 +315,9 @@ def _make_stages(
         else:
             ((n_unnamed,),) = steps.fetch("unnamed_situation", is_apart=is_apart)
             outcome = _Outcome(n_unnamed=n_unnamed)
+    if request.learning is not None:
+        ids = list(variable_ids(catalog, tree).values())
+        join_unobserved(reader, request.learning.unobserved, ids)
     steps.run("situation_stage", is_learnt=request.learning is not None, is_apart=is_apart)
     steps.run("given_name")
     return outcome
@@ -410,15 +421,19 @@ def _history_hints(
     return [hint]
 
 
-def write_stages(steps: Steps, staging_id: int, tree_id: int, *, is_by_stage: bool) -> Arrays:
+def write_stages(
+    steps: Steps, staging_id: int, tree_id: int, *, is_by_stage: bool, is_predictive: bool
+) -> Arrays:
     """Write the tables of the stages in ``situation_stage``; return ``stage_estimate``.
 
-    With ``is_by_stage`` each stage has the prior of one of its situations, not their sum.
+    With ``is_by_stage`` each stage has the prior of one of its situations, not their sum; with
+    ``is_predictive`` stages that nobody reached have the predictive distribution.
     """
     steps.run("staging_label", staging_id=staging_id)
     steps.run("staging_member", staging_id=staging_id)
     steps.run("stage_name")
     steps.run("staging_stage", staging_id=staging_id, tree_id=tree_id, palette=PALETTE)
+    make_predictive_priors(steps, is_predictive=is_predictive)
     steps.run("stage_answer", is_by_stage=is_by_stage)
     steps.run("stage_estimate")
     estimates = steps.arrays("select * from temp.stage_estimate order by row_index")

@@ -60,7 +60,9 @@ _PATHS: Final = "give labels from the root to a situation, such as ('High', 'Low
 _NAME: Final = "a name is a text or a number"
 
 SituationPath: TypeAlias = "str | Sequence[object]"
-Role: TypeAlias = Literal["stage", "frozen", "initial", "hyperstage", "prior", "split"]
+Role: TypeAlias = Literal[
+    "stage", "frozen", "initial", "hyperstage", "prior", "split", "unobserved"
+]
 
 _SETTINGS: Final[Mapping[Role, str]] = {
     "stage": "stages",
@@ -69,6 +71,7 @@ _SETTINGS: Final[Mapping[Role, str]] = {
     "hyperstage": "hyperstages",
     "prior": "prior",
     "split": "groups",
+    "unobserved": "unobserved",
 }
 """The setting in which a user gives groups of each role."""
 

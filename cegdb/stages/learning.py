@@ -70,6 +70,7 @@ def learning_settings(learning: LearnOptions) -> dict[str, object]:
     settings: dict[str, object] = {
         "structure_prior": learning.structure_prior,
         "seed": plan.seed,
+        "unobserved": learning.unobserved,
     }
     if learning.method in GREEDY_METHODS:
         settings["criterion"] = learning.settled_criterion

@@ -46,6 +46,20 @@ def intervals_of_stages(steps: Steps, estimates: Arrays, level: float) -> tuple[
         sizes = rows["size"][part].reshape(len(vertex), n_labels)
         points = estimates["probability"][at]
         low[at], high[at] = robust_intervals(sizes, group, points, level)
+    return _of_predictive(steps, estimates, level, low, high)
+
+
+def _of_predictive(
+    steps: Steps, estimates: Arrays, level: float, low: Floats, high: Floats
+) -> tuple[Floats, Floats]:
+    """Return intervals with those of stages that nobody reached: of one more situation."""
+    from scipy.special import betaincinv
+
+    ids = [row[0] for row in steps.rows("select distinct stage_id from temp.predictive_prior")]
+    is_new = np.isin(estimates["stage_id"], ids)
+    mass, rest = estimates["prior"][is_new], (estimates["total"] - estimates["prior"])[is_new]
+    low[is_new] = betaincinv(mass, rest, (1 - level) / 2)
+    high[is_new] = betaincinv(mass, rest, (1 + level) / 2)
     return low, high
 
 

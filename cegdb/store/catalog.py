@@ -47,7 +47,7 @@ _STORAGE: Final[Mapping[Kind, _Storage]] = {
         schema.event_tree,
         "tree_id",
         "survey",
-        (schema.vertex, schema.edge, schema.vertex_weight),
+        (schema.vertex, schema.edge, schema.vertex_weight, schema.presumed_zero),
     ),
     "staging": _Storage(
         schema.staging,

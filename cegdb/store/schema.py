@@ -54,6 +54,7 @@ ceg = _table(
 vertex = _table("vertex", "tree_id")
 vertex_weight = _table("vertex_weight", "tree_id")
 edge = _table("edge", "tree_id")
+presumed_zero = _table("presumed_zero", "tree_id")
 hyperstage = _table("hyperstage", "staging_id")
 stage = _table("stage", "staging_id")
 stage_member = _table("stage_member", "staging_id")

@@ -40,6 +40,8 @@ Path: TypeAlias = "Mapping[str, object] | Sequence[object]"
 _PATHS: Final = "give a list of paths: mappings of variables to labels, or labels from the root"
 _MAX_VERTICES: Final = 2_000_000_000
 _MAX_VARIABLES: Final = 1_000
+_MOST_PRESUMED: Final = 20
+_PRESUMED: Final = ("variable", "label", "path", "n", "n_with", "log_p0")
 _POLICY: Final = ("blank", "missing_policy", "sampling_zeros", "gate_min_rows")
 
 
@@ -160,6 +162,7 @@ def _build(
         if dict(survey["settings"]).get("same"):
             _refuse_equivalent_siblings(steps, tree_id)
         size = steps.fetch("tree_size", tree_id=tree_id)[0]
+        presumed = steps.fetch("largest_presumed_zero", tree_id=tree_id, most=_MOST_PRESUMED)
     paths: dict[str, Sequence[object]] = {
         "add_paths": [_labels_by_name(path, variables) for path in add_paths],
         "impossible": [_labels_by_name(path, variables) for path in impossible],
@@ -175,7 +178,7 @@ def _build(
             **policy.as_json(),
             **paths,
         },
-        **_results(size, variables, codes, policy, survey["n"], skipped or []),
+        **_results(size, variables, codes, presumed, policy, survey["n"], skipped or []),
         **made_by(time.perf_counter() - started),
     }
     write(catalog, "tree", tree, is_update=not is_new)
@@ -186,6 +189,7 @@ def _results(
     size: Sequence[Any],
     variables: Sequence[TreeVariable],
     codes: PathCodes,
+    presumed: Sequence[tuple[Any, ...]],
     policy: Policy,
     n_survey: int,
     skipped: Sequence[str],
@@ -206,6 +210,11 @@ def _results(
             "histories": codes.histories,
             "missing": _missing_counts(codes, policy, n_survey),
             "vertices_without_rows": n_zero,
+            "unexpanded": codes.unexpanded,
+            "presumed_zeros": {
+                "n": presumed[0][-1] if presumed else 0,
+                "shown": [dict(zip(_PRESUMED, zero, strict=False)) for zero in presumed],
+            },
             "hints": [*_hints(variables, codes, policy, n_survey), *skipped],
         },
     }
@@ -262,6 +271,13 @@ def _write_tables(
     steps.run("tree_edge", tree_id=tree_id, vertices=vertices)
     if is_weighted:
         steps.run("squared_weight", tree_id=tree_id, vertices=vertices)
+    if steps.has("presumed_answer"):
+        steps.run(
+            "presumed_zero",
+            tree_id=tree_id,
+            first_level_ids=[variable.first_level_id for variable in variables],
+            vertices=vertices,
+        )
 
 
 def _number_vertices(steps: Steps) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cegdb.errors import TreeError, agreeing, counted, listed
 from cegdb.store.catalog import response_table
@@ -58,6 +58,9 @@ class PathCodes:
 
     ``paths`` is the table of the distinct paths. ``decisions`` are numbers of rows by
     variable; ``n_answered_later`` counts rows that answer a question after a missing answer.
+    ``n_situations`` counts the situations that rows reach, ``n_unreached`` those without rows.
+    ``unexpanded`` has the number of histories without rows at which the tree ends early, by
+    the variable that is not asked there any more.
     """
 
     paths: str
@@ -65,6 +68,9 @@ class PathCodes:
     histories: dict[str, dict[str, object]] = field(default_factory=dict)
     n_answered_later: int = 0
     decisions: dict[str, dict[str, int]] = field(default_factory=dict)
+    n_situations: int = 0
+    n_unreached: int = 0
+    unexpanded: dict[str, int] = field(default_factory=dict)
 
 
 def code_paths(
@@ -101,17 +107,36 @@ def code_paths(
         steps.view("path_row", "select * from temp.coded_path", purpose=_PATHS)
         paths = "temp.path_row" if uses_all else _sum_paths(steps, is_weighted=is_weighted)
         return PathCodes(paths, [len(variables)])
-    if policy.missing == "complete" and policy.sampling_zeros != "none" and several:
-        # Rows that a later chunk leaves out must not make zeros in an earlier one.
-        observed = replace(policy, sampling_zeros="none")
-        _code_chunks(
-            steps, source, variables, observed, (), max_code=max_code, is_weighted=is_weighted
-        )
+    is_auto = policy.sampling_zeros == "auto"
+    is_complete = policy.missing == "complete" and policy.sampling_zeros != "none"
+    n_situations = None
+    if several and (is_auto or is_complete):
+        # Zeros of an earlier chunk must not come of rows that a later one leaves out, and all
+        # situations must be counted before the first zero.
+        observed = replace(policy, sampling_zeros="auto" if is_auto else "none")
+        n_situations = _code_chunks(
+            steps,
+            source,
+            variables,
+            observed,
+            (),
+            max_code=max_code,
+            is_weighted=is_weighted,
+            adds_zeros=False,
+        ).n_situations
+    if several and is_complete:
         steps.run("remaining_row")
         steps.run("included_response")
         source = "temp.included_response"
     return _code_chunks(
-        steps, source, variables, policy, impossible, max_code=max_code, is_weighted=is_weighted
+        steps,
+        source,
+        variables,
+        policy,
+        impossible,
+        max_code=max_code,
+        is_weighted=is_weighted,
+        n_situations=n_situations,
     )
 
 
@@ -131,13 +156,25 @@ def _code_chunks(
     *,
     max_code: int,
     is_weighted: bool,
+    adds_zeros: bool = True,
+    n_situations: int | None = None,
 ) -> PathCodes:
-    """Code one chunk of variables after another, and decide the cells of each variable."""
+    """Code one chunk of variables after another, and decide the cells of each variable.
+
+    ``n_situations`` are those that rows reach, if they were counted before.
+    """
     steps.empty("path_prefix", "chunk integer, prefix_id bigint, code bigint")
     steps.empty("stopped_prefix", "prefix_id bigint")
+    steps.empty(
+        "presumed_answer",
+        "level integer, prefix bigint, digit integer, n bigint, n_with bigint, "
+        "n_without bigint, log_p0 double",
+    )
     _first_paths(steps, source, variables[: _chunk_end(variables, 0, 0, max_code)])
     steps.create("path_row", "select * from temp.coded_path", purpose=_PATHS)
-    codes = PathCodes("")
+    codes = PathCodes("", n_situations=n_situations or 0)
+    is_auto = policy.sampling_zeros == "auto"
+    places: list[_Place] = []
     start, n_prefixes = 0, 0
     while True:
         end = _chunk_end(variables, start, n_prefixes, max_code)
@@ -154,9 +191,15 @@ def _code_chunks(
                     steps, variables, codes.chunk_ends, variable, divisor
                 )
                 _write_decisions(steps, variable, divisor, policy)
-        if policy.sampling_zeros != "none":
+        places += _places(len(codes.chunk_ends), chunk, divisors)
+        if is_auto and n_situations is None:
+            counts = (
+                steps.fetch("observed_situation", **place.digit) for place in places[start:]
+            )
+            codes.n_situations += sum(int(rows[0][0]) for rows in counts)
+        if adds_zeros and policy.sampling_zeros != "none":
             _impossible_digits(steps, impossible, variables, start, end)
-            _zero_paths(steps, chunk, divisors, policy, is_first=start == 0)
+            _zero_paths(steps, chunk, places, policy, codes)
         codes.chunk_ends.append(end)
         if end >= len(variables):
             codes.paths = _sum_paths(steps, is_weighted=is_weighted)
@@ -418,24 +461,90 @@ def _impossible_digits(
     steps.run("impossible_digit", **columns)
 
 
+class _Place(NamedTuple):
+    """Where the digit of a variable stands: in which chunk, and how to read it.
+
+    ``digit`` has what steps need to read it, by parameter.
+    """
+
+    chunk: int
+    size: int
+    digit: Mapping[str, int]
+
+
+def _places(
+    chunk_index: int, chunk: Sequence[TreeVariable], divisors: Sequence[int]
+) -> list[_Place]:
+    size = divisors[0] * chunk[0].radix
+    previous = [1, *(variable.radix for variable in chunk[:-1])]
+    return [
+        _Place(
+            chunk_index,
+            size,
+            {
+                "divisor": divisor,
+                "radix": variable.radix,
+                "previous_radix": radix,
+                "structural_code": variable.structural_code,
+            },
+        )
+        for variable, divisor, radix in zip(chunk, divisors, previous, strict=True)
+    ]
+
+
 def _zero_paths(
     steps: Steps,
     chunk: Sequence[TreeVariable],
-    divisors: Sequence[int],
+    places: Sequence[_Place],
     policy: Policy,
-    *,
-    is_first: bool,
+    codes: PathCodes,
 ) -> None:
-    previous = 1
-    for variable, divisor in zip(chunk, divisors, strict=True):
-        is_root = is_first and previous == 1
+    """Append the sampling zeros of a chunk, and the questions below them.
+
+    With ``"full"`` every history without rows is asked all later questions that apply to it;
+    with ``"auto"`` it is, as long as no more situations lack rows than have them. ``places``
+    are those of all variables up to the end of the chunk.
+    """
+    is_auto = policy.sampling_zeros == "auto"
+    start = len(places) - len(chunk)
+    for level, variable in enumerate(chunk, start):
+        digit = places[level].digit
+        is_full = is_auto or policy.sampling_zeros == "full"
+        if is_auto:
+            steps.run(
+                "presumed_answer",
+                level=level,
+                n_values=variable.n_values,
+                divisor=digit["divisor"],
+                radix=digit["radix"],
+            )
+        steps.empty("unreached_history", "prefix bigint, is_closed boolean")
+        if is_full and level > 0:
+            _unreached_histories(steps, places[: level + 1])
+        if is_full and is_auto:
+            query = "select count(*) from temp.unreached_history where not is_closed"
+            ((n_open,),) = steps.rows(query)
+            is_full = not codes.unexpanded and (
+                codes.n_unreached + n_open <= codes.n_situations
+            )
+            if is_full:
+                codes.n_unreached += n_open
+            elif n_open:
+                codes.unexpanded[variable.name] = n_open
         steps.run(
-            "zero_path",
-            divisor=divisor,
-            radix=variable.radix,
-            previous_radix=previous,
-            n_values=variable.n_values,
-            structural_code=variable.structural_code,
-            is_full=policy.sampling_zeros == "full" and not is_root,
+            "zero_path", level=level, n_values=variable.n_values, is_full=is_full, **digit
         )
-        previous = variable.radix
+
+
+def _unreached_histories(steps: Steps, places: Sequence[_Place]) -> None:
+    """Make ``unreached_history`` of the variable at the last place."""
+    *before, own = places
+    steps.run(
+        "unreached_history",
+        **own.digit,
+        chunk=own.chunk,
+        sizes=list({place.chunk: place.size for place in places}.values()),
+        chunks=[place.chunk for place in before],
+        divisors=[place.digit["divisor"] for place in before],
+        radices=[place.digit["radix"] for place in before],
+    )

@@ -154,6 +154,7 @@ def test_every_step_is_run_writes_the_columns_its_header_names_and_runs_as_shown
             sampling_zeros="floret",
             add_paths=[["u", "x", "p"]],
         )
+        survey.event_tree("zeros", sampling_zeros="auto").learn_stages().intervals()
         staged = tree.learn_stages(initial=[[("u", "x"), ("v", "x")]], relabel={"x": "z"})
         tree.learn_stages(initial=staged)
         ceg = staged.to_ceg()

@@ -206,6 +206,10 @@ def _zeros(settings: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]
     added = f"({counted(int(details.get('vertices_without_rows', 0)), 'vertex')} without rows)"
     sentences = [
         {
+            "auto": f"{nobody} were added as sampling zeros, with questions below them as long "
+            f"as the tree stays within twice its observed situations {added}; answers too "
+            "common elsewhere for chance to explain their absence (n of at least 100, "
+            f"p < 0.000001) were presumed impossible{_presumed(details)}.",
             "none": f"{nobody} have no edge (they count as structural zeros).",
             "floret": f"{nobody} were added to each floret as sampling zeros {added}.",
             "full": f"{nobody} were added as sampling zeros, with all that could follow them "
@@ -222,6 +226,12 @@ def _zeros(settings: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]
         were = "was" if len(paths) == 1 else "were"
         sentences.append(f"{counted(len(paths), 'path')} without rows {were} added.")
     return sentences
+
+
+def _presumed(details: Mapping[str, Any]) -> str:
+    zeros = details.get("presumed_zeros")
+    n = int(zeros.get("n", 0)) if isinstance(zeros, dict) else 0
+    return f" ({counted(n, 'answer')})" if n else " (none here)"
 
 
 def stages_sentences(staging: Mapping[str, Any], min_n: int | None) -> list[str]:

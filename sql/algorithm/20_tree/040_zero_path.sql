@@ -2,10 +2,12 @@
 -- mode:    append temp.path_row
 -- purpose: The sampling zeros of one variable, as paths without rows that stop there: each
 --          value missing where the question was put to somebody, whether all, some or none of
---          these answered it; if $is_full, also each value below a vertex that nobody reached.
--- reads:   path_row, impossible_digit, stopped_prefix
+--          these answered it, unless it is presumed or declared impossible; if $is_full, also
+--          each value below a vertex that nobody reached, or that it does not apply there.
+-- reads:   path_row, impossible_digit, presumed_answer, unreached_history, stopped_prefix
 -- writes:  path_row(code, n, is_included)
--- params:  divisor BIGINT, what the variable's digit of a path code is multiplied by
+-- params:  level INTEGER, variables before this one
+--          divisor BIGINT, what the variable's digit of a path code is multiplied by
 --          radix INTEGER, number of its digits
 --          previous_radix INTEGER, of the variable before it; 1 if the code starts here
 --          n_values INTEGER, digits 1 .. n_values are values
@@ -26,21 +28,35 @@ with cell as (
 ),
 
 floret as (
-    select prefix
+    select
+        prefix,
+        false as is_closed
     from cell
     group by prefix
-    having
-        bool_or(digit between 1 and $structural_code - 1 or (digit = 0 and n > 0))
-        or ($is_full and sum(n) = 0 and max(digit) = 0)
+    having bool_or(digit between 1 and $structural_code - 1 or (digit = 0 and n > 0))
+    union all
+    select
+        prefix,
+        is_closed
+    from temp.unreached_history
+    where
+        $is_full
+        and ($previous_radix = 1 or prefix % $previous_radix > 0)
 ),
 
 candidate as (
-    select (f.prefix * $radix + d.digit) * $divisor as code
+    select
+        f.prefix,
+        d.digit,
+        (f.prefix * $radix + d.digit) * $divisor as code
     from floret as f
-    cross join (select unnest(range(1, $n_values + 1)) as digit) as d
+    cross join (select unnest(range(1, $structural_code + 1)) as digit) as d
     where
-        $previous_radix > 1
-        or f.prefix not in (select h.prefix_id from temp.stopped_prefix as h)
+        if(f.is_closed, d.digit = $structural_code, d.digit <= $n_values)
+        and (
+            $previous_radix > 1
+            or f.prefix not in (select h.prefix_id from temp.stopped_prefix as h)
+        )
 ),
 
 impossible as (
@@ -56,4 +72,6 @@ select
     0 as n,
     true as is_included
 from candidate as c
-where c.code not in (select i.code from impossible as i)
+left join temp.presumed_answer as z
+    on z.level = $level and c.prefix = z.prefix and c.digit = z.digit
+where z.prefix is null and c.code not in (select i.code from impossible as i)
