@@ -62,7 +62,7 @@ def predictive_mass(sizes: Floats) -> Floats:
     if len(seen) > _MOST_DISTINCT:  # so many that their correlation is as good as known
         grid = np.array([np.clip(correlation(np.repeat(seen, times, axis=0)), *_EXTREMES)])
     means, logs = [], []
-    for rho in grid:
+    for rho in grid.tolist():
         mass = 1 / rho - 1
         weight = times * (mass + 1) / (rows + mass)
         mean = (weight @ seen + 0.5) / (weight @ rows + 0.5 * n_labels)
@@ -75,9 +75,10 @@ def predictive_mass(sizes: Floats) -> Floats:
         log_weight += np.log(np.gradient(grid))
     posterior = np.exp(log_weight - logsumexp(log_weight))
     mean = posterior @ np.array(means)
-    rho = float(posterior @ grid)
+    correlated = float(posterior @ grid)
     # The mean is as uncertain as a sample of so many situations, of so many rows.
-    spread = min(rho * (1 + 1 / times.sum()) + (1 - rho) / float(times @ rows), _EXTREMES[1])
+    spread = correlated * (1 + 1 / times.sum()) + (1 - correlated) / float(times @ rows)
+    spread = min(spread, _EXTREMES[1])
     return np.asarray((1 / spread - 1) * mean)
 
 

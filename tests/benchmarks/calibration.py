@@ -14,9 +14,10 @@ Their true probabilities are
 The common vector is drawn from a Dirichlet distribution of 2 for each answer, kept from 0 by a
 twentieth. With ``--weights`` rows count 0.7 each, as effective counts of a weighted survey do.
 
-It prints three Markdown tables: how stages are found; how probabilities are estimated; and
-how often intervals of 95 % cover the truth, with their mean width in standard errors of a
-situation.
+With ``--points new`` it draws situations with a correlation, and prints how often the interval
+of one that nobody reached contains its true share. Else it prints three Markdown tables: how
+stages are found; how probabilities are estimated; and how often intervals of 95 % cover the
+truth, with their mean width in standard errors of a situation.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from scipy.stats import beta
 
 from cegdb.clustering import Hyperstage, Plan, agglomerate, learn
 from cegdb.stages.robust_intervals import robust_intervals
+from cegdb.stages.unobserved import predictive_mass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -49,6 +51,11 @@ POINTS: Final = {
         if n * labels <= 400
     ],
 }
+NEW_POINTS: Final = (
+    (1, 50, 0.1), (2, 15, 0.05), (3, 500, 0.1), (3, 500, 0.3), (5, 15, 0.0), (5, 15, 0.05),
+    (5, 200, 0.02), (20, 15, 0.0), (20, 15, 0.05), (20, 15, 0.2), (20, 200, 0.02),
+    (20, 500, 0.0), (60, 50, 0.1),
+)  # fmt: skip
 
 
 class Candidate(NamedTuple):
@@ -206,13 +213,41 @@ def at_least(count: int, n: int) -> float:
     return 100 * float(beta.ppf(0.01, count, n - count + 1)) if count else 0.0
 
 
+def new_situations(n_sets: int) -> None:
+    """Print how often the interval of one more situation contains its true share."""
+    random = np.random.default_rng(17)
+    print("| situations | rows each | correlation | coverage | width |")
+    print(f"|{' ---: |' * 5}")
+    for n, rows, correlation in NEW_POINTS:
+        n_hits, width = 0, 0.0
+        for _ in range(n_sets):
+            share = random.uniform(0.05, 0.95)
+            true = np.full(n + 1, share)
+            if correlation:
+                mass = 1 / correlation - 1
+                true = random.beta(mass * share, mass * (1 - share), n + 1)
+            counts = random.binomial(rows, true[:n])
+            a, b = predictive_mass(np.column_stack([counts, rows - counts]).astype(float))
+            low, high = betaincinv(a, b, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+            n_hits += low <= true[n] <= high
+            width += high - low
+        print(
+            f"| {n} | {rows} | {correlation} | {100 * n_hits / n_sets:.1f} "
+            f"| {width / n_sets:.3f} |",
+            flush=True,
+        )
+
+
 def main() -> None:
     """Run the simulation and print its tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sets", type=int, default=1000, help="data sets of each kind")
-    parser.add_argument("--points", choices=POINTS, default="small")
+    parser.add_argument("--points", choices=[*POINTS, "new"], default="small")
     parser.add_argument("--weights", action="store_true", help="use effective counts")
     arguments = parser.parse_args()
+    if arguments.points == "new":
+        new_situations(arguments.sets)
+        return
     unit = 0.7 if arguments.weights else 1.0
     started = time.perf_counter()
     found, estimated, covered = [], [], []

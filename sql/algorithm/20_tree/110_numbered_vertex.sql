@@ -3,8 +3,8 @@
 -- purpose: The vertices of a tree without contracted florets, in the order of their ids: the
 --          rows of rooted_node, level by level.
 -- reads:   rooted_node
--- writes:  numbered_vertex(vertex_id, parent_id, depth, level, below, level_id, n, weight, weight_sq,
---          n_stopped, height, is_situation)
+-- writes:  numbered_vertex(vertex_id, parent_id, depth, level, below, level_id, n, weight,
+--          weight_sq, n_stopped, height, is_situation)
 -- params:  none
 -- source:  docs/theory.md, section 1 (Event trees from data), step 6;
 --          docs/architecture.md, section Ids

@@ -2,8 +2,8 @@
 -- mode:    create
 -- purpose: The vertices of a tree with contracted florets, in the order of their ids.
 -- reads:   rooted_node, vertex_order
--- writes:  reordered_vertex(vertex_id, parent_id, depth, level, below, level_id, n, weight, weight_sq,
---          n_stopped, height, is_situation)
+-- writes:  reordered_vertex(vertex_id, parent_id, depth, level, below, level_id, n, weight,
+--          weight_sq, n_stopped, height, is_situation)
 -- params:  none
 -- source:  docs/theory.md, section 1 (Event trees from data), step 6;
 --          docs/architecture.md, section Ids

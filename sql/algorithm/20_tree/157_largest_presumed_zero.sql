@@ -25,7 +25,7 @@ up as (
         vertex_id,
         vertex_id as above_id,
         cast([] as varchar[]) as labels
-    from (select distinct c.vertex_id from chosen as c)
+    from (select distinct c.vertex_id from chosen as c) as d
     union all
     select
         u.vertex_id,
