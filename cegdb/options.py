@@ -91,6 +91,8 @@ EXACT_SITUATIONS: Final = 10
 """Up to so many situations a search over orders looks at all stagings by default."""
 GATE_MIN_ROWS: Final = 5
 """The default of ``gate_min_rows``, which a search over orders always uses."""
+MOST_EXPLORED: Final = 20
+"""The most variables that may be chosen for an outcome."""
 
 SCORE_NAMES: Final[Mapping[str, str]] = {
     "log_marginal_likelihood": "log marginal likelihood",
@@ -1055,6 +1057,62 @@ class OrderSettings(TypedDict, total=False):
     alpha: float | None
     search: Search
     blank: Blank
+    weighting: WeightChoice
+    deff: Deff | None
+
+
+@dataclass(frozen=True)
+class ExploreOptions:
+    """Which variables of a wide survey are screened for an outcome, and how many are chosen."""
+
+    outcome: str | None = _setting(
+        None, "Variable to explain: the others are screened for it, and it comes last."
+    )
+    max_variables: int = _setting(
+        5,
+        f"""At most so many variables before the outcome, 1 to {MOST_EXPLORED}. Five questions
+        of four answers already make a thousand situations, most of which few rows reach.""",
+        type=int,
+    )
+    tiers: Sequence[Sequence[str]] | None = _setting(
+        None,
+        """Groups of variables: all of one group come before any of the next. Variables in no
+        group may stand anywhere before the outcome; those in a group after its own are left
+        out.""",
+        flag="--tier",
+    )
+    exclude: Sequence[str] | None = _setting(None, "Variables to leave out.")
+    blank: Blank = _same(OrderOptions, "blank")
+    missing_policy: MissingPolicy = _setting(
+        "prefix",
+        """How a missing answer counts: "prefix" and "complete" compare the rows with an answer
+        to the variable, to those chosen before it and to the outcome; with "category" missing
+        is treated as an answer.""",
+        choices=get_args(MissingPolicy),
+    )
+    weighting: WeightChoice = _same(StageOptions, "weighting")
+    deff: Deff | None = _same(StageOptions, "deff")
+
+    def __post_init__(self) -> None:
+        """Check what does not depend on the survey."""
+        most = self.max_variables
+        if not is_whole(most) or not 1 <= most <= MOST_EXPLORED:
+            raise TreeError(
+                f"max_variables must be a whole number from 1 to {MOST_EXPLORED}, not {most!r}"
+            )
+        check_choice("blank", self.blank, get_args(Blank), TreeError)
+        check_choice("missing_policy", self.missing_policy, get_args(MissingPolicy), TreeError)
+        check_choice("weighting", self.weighting, get_args(WeightChoice), StagingError)
+
+
+class ExploreSettings(TypedDict, total=False):
+    """Settings of `ExploreOptions`, but for the outcome, which is named first."""
+
+    max_variables: int
+    tiers: Sequence[Sequence[str]] | None
+    exclude: Sequence[str] | None
+    blank: Blank
+    missing_policy: MissingPolicy
     weighting: WeightChoice
     deff: Deff | None
 

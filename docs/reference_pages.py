@@ -60,6 +60,7 @@ PAGES = {
         ["ConditionedCeg", "IntervenedCeg", "ConditionedStagedTree"],
     ),
     "posterior": ("Posterior", "Made by `staged.posterior`.", ["Posterior"]),
+    "exploration": ("Exploration", "Made by `survey.explore`.", ["Exploration"]),
     "order-search": ("OrderSearch", "Made by `survey.search_orders`.", ["OrderSearch"]),
     "evidence": (
         "Evidence",

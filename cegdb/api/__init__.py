@@ -8,6 +8,7 @@ from cegdb.api.chain_event_graph import ChainEventGraph
 from cegdb.api.conditioned_ceg import ConditionedCeg, ConditionedStagedTree, IntervenedCeg
 from cegdb.api.database import Collection, Database
 from cegdb.api.event_tree import EventTree
+from cegdb.api.exploration import Exploration
 from cegdb.api.order_search import OrderSearch
 from cegdb.api.posterior import Posterior
 from cegdb.api.reports import cite
@@ -38,6 +39,7 @@ __all__ = [
     "Database",
     "Effect",
     "EventTree",
+    "Exploration",
     "IntervenedCeg",
     "OrderSearch",
     "Posterior",

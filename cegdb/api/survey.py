@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 
 from cegdb.api.base import StoredObject
 from cegdb.api.event_tree import EventTree
+from cegdb.api.exploration import Exploration
 from cegdb.api.order_search import OrderSearch
 from cegdb.api.settings import options_from, takes
 from cegdb.ingest import append, refresh
 from cegdb.options import (
     TREES_LIKE,
+    ExploreOptions,
+    ExploreSettings,
     LikeOptions,
     NewRowsOptions,
     NewRowsSettings,
@@ -216,6 +219,77 @@ class Survey(StoredObject):
         options = options_from(settings_of_tree, TreeSettings, TreeOptions)
         tree_id = event_tree(self._store, self.id, options, name=name, replace=replace)
         return EventTree(self._store, tree_id)
+
+    @takes(ExploreSettings, ExploreOptions)
+    def explore(self, outcome: str, **settings: Unpack[ExploreSettings]) -> Exploration:
+        """Find the variables of a wide survey that say most about an outcome, and an order.
+
+        Parameters
+        ----------
+        outcome
+            Variable to explain: the others are screened for it, and it comes last.
+        **settings
+            Those of `ExploreOptions`.
+
+        Returns
+        -------
+        Exploration
+            ``frame`` has all variables with their Bayes factors, and why they are left out;
+            ``order`` is for `Survey.event_tree`.
+
+        Raises
+        ------
+        TreeError
+            The outcome cannot come last, or everybody gave the same answer to it.
+        StagingError
+            A setting of weights is not one of its choices.
+        SurveyError
+            A variable is unknown.
+
+        Notes
+        -----
+        Variables are chosen one after the other. The configurations of those chosen are
+        grouped into stages of the outcome, and the next variable is the one with the largest
+        Bayes factor of dependence within the stages: a copy of one that is chosen adds nothing.
+        Outcomes have Dirichlet-multinomial likelihoods, with a symmetric prior of mass 1 for
+        each group. Two variables that say something only together
+        are not found.
+
+        Of m variables screened each has the prior probability 1/m (at most 1/2) of an
+        association, so that one is expected [1]_. A variable is chosen from the posterior
+        probability 0.9. The expected Bayes factor of a variable without association is 1, so
+        at most 1/9 of one (a little more where m is small) is expected to get that far by
+        chance.
+
+        A variable that does not apply to some respondents is compared among the others, and its
+        gate comes before it: the gate of its codebook, or else an earlier variable of the
+        survey whose answers decide it. Left out are constants, identifiers (more than half as
+        many labels as respondents), variables that the outcome decides, and those that tell
+        nearly all (90 %) of the entropy of the outcome, as a copy of it would.
+
+        The same rows choose the variables and show the associations, so these look stronger
+        than they are.
+
+        References
+        ----------
+        .. [1] Scott, J. G. and Berger, J. O. (2010). Bayes and empirical-Bayes multiplicity
+           adjustment in the variable-selection problem. Annals of Statistics, 38, 2587-2619.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     rows = "select i % 2 as x, i % 7 as z, i % 6 = 0 as y from range(60) t(i)"
+        ...     found = db.ingest(rows, name="one").explore("y")
+        ...     print(found.order, found.frame.set_index("variable").reason["z"])
+        ['x', 'y'] too little evidence
+        """
+        from cegdb.orders.exploration import explore
+
+        options = options_from(settings, ExploreSettings, ExploreOptions)
+        return Exploration(
+            self._store, self.id, explore(self._store, self.id, outcome, options)
+        )
 
     @takes(OrderSettings, OrderOptions)
     def search_orders(

@@ -26,6 +26,7 @@ _MAY_DROP_COMPARED = (
     *("staging_id", "tree", "is_stale", "comparable_group", "score", "log_likelihood", "alpha"),
     *("aic", "method", "df", "is_best", "bic"),
 )
+_MAY_DROP_EXPLORED = ("chosen", "rows", "labels")
 _MAY_DROP_ALPHAS = ("log_likelihood", "aic", "smallest_prior", "df")
 _MAY_DROP_STABILITY = ("staging", "kind", "n_runs", "n_situations", "min_share")
 _MAY_DROP_POSTERIOR = (
@@ -43,6 +44,36 @@ _MAY_DROP_POSTERIOR = (
 _MAY_DROP_INTERVALS = (
     *("staging", "given", "level", "method", "weight", "situation", "share", "path"),
 )
+
+
+@main.command()
+@DB
+@NAME
+@from_settings(settings.ExploreOptions)
+@FORMAT
+def explore(db: Path, name: str, form: str | None, **options: Any) -> None:
+    """Screen the variables of the survey NAME in DB for those that say most about an outcome.
+
+    Prints all variables: those chosen in the order of a tree, then the others with the reason
+    why they are left out. The summary, on standard error, has the order. Nothing is stored.
+    cegdb run FILE --outcome VARIABLE builds the tree of that order.
+
+    \b
+    Examples:
+      cegdb explore falls.duckdb falls --outcome Fall
+      cegdb explore falls.duckdb falls --outcome Fall --max-variables 2 --exclude Treatment
+      cegdb explore falls.duckdb falls --outcome Fall \\
+        --tier HousingAssessment,Risk --tier Treatment --format json
+    """
+    outcome = options.pop("outcome")
+    if outcome is None:
+        raise click.UsageError("give --outcome VARIABLE")
+    with opened(str(db), read_only=True) as database:
+        with working("screening variables", database):
+            exploration = database.surveys[name].explore(outcome, **options)
+        say(exploration.summary)
+        names, rows = exploration.rows()
+        print_table(names, rows, form, least=_MAY_DROP_EXPLORED)
 
 
 @main.command("search-orders")

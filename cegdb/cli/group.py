@@ -38,7 +38,15 @@ SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
         *("cuts", "independence", "test-independence"),
     ),
     "Decide": (
-        *("search-orders", "alpha-path", "compare", "diff", "posterior", "stability"),
+        *(
+            "explore",
+            "search-orders",
+            "alpha-path",
+            "compare",
+            "diff",
+            "posterior",
+            "stability",
+        ),
         *("intervals", "parents", "independences"),
     ),
     "Exchange": ("codebook", "export", "write-bif", "cite"),

@@ -12,6 +12,8 @@ from cegdb import options as settings
 from cegdb.cli.group import main
 from cegdb.cli.options import (
     DB,
+    EXPLORE,
+    EXPLORE_NAMES,
     FORMAT,
     INGEST,
     INGEST_NAMES,
@@ -55,6 +57,8 @@ from cegdb.cli.output import (
 from cegdb.demo import DemoName
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from cegdb.api import ChainEventGraph, Database, StagedTree, Survey
 
 
@@ -158,6 +162,7 @@ def ingest_file(
 @REPLACE
 @INGEST
 @LIKE
+@EXPLORE
 @TREE
 @LEARN
 @STOP
@@ -178,8 +183,9 @@ def run(
 
     FILE is a CSV file, perhaps compressed (.gz, .zst); a Parquet, Excel, SPSS, Stata or SAS
     file; a quoted pattern such as "waves/*.csv"; or - for standard input. With --order but
-    without --columns, only the variables of the order are kept. --min-n applies to the picture
-    and the printed table; the summary counts all rows.
+    without --columns, only the variables of the order are kept. With --outcome the order is the
+    one that cegdb explore finds: of a wide file, the variables that say most about the outcome.
+    --min-n applies to the picture and the printed table; the summary counts all rows.
 
     \b
     Examples:
@@ -187,6 +193,7 @@ def run(
       cegdb run titanic.csv --count people --sampling-zeros floret
       cegdb run titanic.csv --count people --like cegpy
       cegdb run titanic.csv --count people --alpha 2 --draw titanic.svg
+      cegdb run titanic.csv --count people --outcome Survived --max-variables 2
     """
     from cegdb.small_cells import check_min_n
 
@@ -205,9 +212,15 @@ def run(
     settings.StageOptions(**of_stages)
     settings.LearnOptions(**learning)
     like = options["like"]
+    exploring = _exploring(options, {**of_tree, "like": like}, of_stages)
     with opened(None if db is None else str(db), makes=True) as database:
         with database.transaction():
             survey = ingest_file(database, file, new_name, options, replace=replace)
+            if exploring is not None:
+                with working("screening variables", database):
+                    exploration = survey.explore(exploring.pop("outcome"), **exploring)
+                say(exploration.summary)
+                of_tree["order"] = exploration.order
             with working("building the event tree", database):
                 tree = survey.event_tree(new_name, replace=replace, like=like, **of_tree)
             say(tree.summary)
@@ -228,6 +241,22 @@ def run(
         else:
             names, rows = rows_of_view(ceg, None, options["min_n"])
         print_table(names, rows, form)
+
+
+def _exploring(
+    options: Mapping[str, Any], of_tree: Mapping[str, Any], of_stages: Mapping[str, Any]
+) -> dict[str, Any] | None:
+    """Return the settings of an exploration, if asked for: it reads cells as the tree does."""
+    if options["outcome"] is None:
+        refuse_beside("there is no --outcome to explore", of=EXPLORE_NAMES)
+        return None
+    refuse_beside("--outcome chooses the order", of=["order"])
+    trees, _ = settings.like_settings(of_tree, settings.TREES_LIKE)
+    given = {**options, **of_stages, **trees}
+    names = [one.name for one in settings.options_of(settings.ExploreOptions)]
+    exploring = {name: given[name] for name in names}
+    settings.ExploreOptions(**exploring)
+    return exploring
 
 
 @main.command()

@@ -269,6 +269,9 @@ _ON_COMMAND_LINE: Final[Mapping[str, Mapping[str, Any]]] = {
     "--columns": {"callback": split_names, "metavar": "A,B,C"},
     "--variables": {"callback": split_names, "metavar": "A,B,C"},
     "--order": {"callback": split_names, "metavar": "A,B,C"},
+    "--exclude": {"callback": split_names, "metavar": "A,B,C"},
+    "--outcome": {"metavar": "VARIABLE"},
+    "--max-variables": {"metavar": "N"},
     "--structural": {"callback": read_labels, "metavar": "[VARIABLE=]LABEL"},
     "--missing": {"callback": read_labels, "metavar": "[VARIABLE=]LABEL"},
     "--levels": {"callback": read_levels, "metavar": "VARIABLE=A,B,C"},
@@ -390,6 +393,8 @@ TREE = from_settings(settings.TreeOptions)
 LIKE = from_settings(settings.LikeOptions)
 STAGES = from_settings(settings.StageOptions)
 LEARN = all_of(from_settings(settings.LearnOptions), STAGES)
+EXPLORE_NAMES: Final = ("outcome", "max_variables", "tiers", "exclude")
+EXPLORE = from_settings(settings.ExploreOptions, only=EXPLORE_NAMES)
 ANSWERS = from_settings(settings.AnswerOptions)
 READ_NAMES: Final = names_of(settings.ReadOptions)
 INGEST_NAMES: Final = (*names_of(settings.IngestOptions), *READ_NAMES)

@@ -51,6 +51,12 @@ class EffectiveSize:
         """Return the effective counts of rows, in whole units, and the unit."""
         if not self.uses_weights and self.design_effects[x] == 1:
             return sums[:, 0].astype(np.int64), 1.0
+        return integer_sizes(self.sizes(sums, situation, x))
+
+    def sizes(
+        self, sums: NDArray[np.float64], situation: NDArray[np.intp], x: int
+    ) -> NDArray[np.float64]:
+        """Return the effective counts of rows, which are those of the situations named."""
         sizes = sums[:, 0]
         if self.uses_weights:
             _, weight, squares = sums.T
@@ -61,7 +67,7 @@ class EffectiveSize:
                 squared = np.bincount(situation, squares)
                 factor = np.divide(total, squared, out=np.zeros_like(total), where=squared > 0)
                 sizes = weight * factor[situation]
-        return integer_sizes(sizes / self.design_effects[x])
+        return sizes / self.design_effects[x]
 
     def n_rows(self, sums: NDArray[np.float64]) -> float:
         """Return the effective number of all rows, without design effects: the N of BIC."""

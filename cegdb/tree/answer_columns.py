@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cegdb.errors import QueryError
@@ -13,6 +14,11 @@ if TYPE_CHECKING:
     from cegdb.sqlfiles import Steps
 
 _LIMIT: Final = 1 << 62
+
+BLANK: Final = 0
+INAPPLICABLE: Final = 1
+MISSING: Final = 2
+"""Why a cell has no answer."""
 
 
 class AnswerColumn(NamedTuple):
@@ -48,6 +54,92 @@ def pair_answers(
         f"select {_value_or_null(pair[0])} as first, {_value_or_null(pair[1])} as second, "  # noqa: S608
         f"{stratum} as stratum, n, weight, weight_sq from {response_table(survey_id)} "
         f"where {' and '.join(conditions) or 'true'}",
+    )
+
+
+@dataclass(frozen=True)
+class AppliedColumn:
+    """A variable in a survey's responses, and what its cells without an answer mean.
+
+    Codes up to ``n_values`` are answers, ``blank_code`` is a blank, and the one after it says
+    "not applicable". A blank does not apply in all rows, in none, or where another variable
+    (its ordinal) has one of some codes. With ``missing_counts`` a missing answer is an answer
+    of its own.
+    """
+
+    ordinal: int
+    n_values: int
+    blank_code: int
+    closed: bool | tuple[int, tuple[int, ...]] = False
+    missing_counts: bool = False
+
+    @property
+    def radix(self) -> int:
+        """Number of the codes that `sql` may give."""
+        return self.n_values + 2
+
+    @property
+    def sql(self) -> str:
+        """The code of an answer; 0 where the question does not apply, null if not known."""
+        column = f"v{self.ordinal}"
+        inapplicable = f"{column} = {self.blank_code + 1}"
+        if self.closed is True:
+            inapplicable = f"{column} >= {self.blank_code}"
+        elif self.closed is not False:
+            gate, codes = self.closed
+            within = f"v{gate} in ({', '.join(map(str, codes))})"
+            inapplicable += f" or ({column} = {self.blank_code} and {within})"
+        missing = self.n_values + 1 if self.missing_counts else "null"
+        return (
+            f"case when {column} <= {self.n_values} then {column} "
+            f"when {inapplicable} then 0 else {missing} end"
+        )
+
+
+def screen_answers(
+    steps: Steps,
+    survey_id: int,
+    columns: Sequence[AppliedColumn],
+    chosen: Sequence[AppliedColumn],
+    outcome: AppliedColumn,
+) -> None:
+    """Make the view ``screened_row``: the answers to many variables, and to an outcome.
+
+    The configuration is one integer, with a digit for each of the variables ``chosen``. Rows
+    are left out if one of these has no answer, or if the outcome has none or does not apply.
+    """
+    configuration = "cast(0 as bigint)"
+    for column in chosen:
+        configuration = f"({configuration} * {column.radix} + {column.sql})"
+    answers = "".join(f"{column.sql} as v{column.ordinal}, " for column in columns)
+    steps.view(
+        "screened_row",
+        f"select {answers}{configuration} as configuration, {outcome.sql} as outcome, n, "  # noqa: S608
+        f"weight, weight_sq from {response_table(survey_id)} "
+        f"where {configuration} is not null and {outcome.sql} > 0",
+    )
+
+
+def mark_unanswered(
+    steps: Steps, survey_id: int, ordinals: Sequence[int], marked: Sequence[AppliedColumn]
+) -> None:
+    """Make the view ``unanswered_row``: codes of variables, and which of some have no answer.
+
+    The list ``unanswered`` has, for each of these, 3 times its ordinal plus one of the numbers
+    `BLANK`, `INAPPLICABLE` and `MISSING`.
+    """
+    codes = ", ".join(f"v{ordinal}" for ordinal in ordinals)
+    cases = ", ".join(
+        f"case when v{one.ordinal} = {one.blank_code} then {3 * one.ordinal + BLANK} "
+        f"when v{one.ordinal} > {one.blank_code} then {3 * one.ordinal + INAPPLICABLE} "
+        f"when v{one.ordinal} > {one.n_values} then {3 * one.ordinal + MISSING} end"
+        for one in marked
+    )
+    some = " or ".join(f"v{one.ordinal} > {one.n_values}" for one in marked)
+    steps.view(
+        "unanswered_row",
+        f"select {codes}, [one for one in [{cases}] if one is not null] as unanswered, n "  # noqa: S608
+        f"from {response_table(survey_id)} where {some}",
     )
 
 
