@@ -46,6 +46,7 @@ def test_every_object_shows_itself_and_no_label_as_html(made):
         "assigned": ceg.assign(ROWS),
         "classified": ceg.classify(ROWS, "x"),
         "orders": survey.search_orders(),
+        "exploration": survey.explore("y"),
     }
     for name, one in objects.items():
         shown = one._repr_html_()

@@ -27,6 +27,8 @@ from cegdb.options import (
     CegSettings,
     EffectOptions,
     EffectSettings,
+    ExploreOptions,
+    ExploreSettings,
     IngestOptions,
     IngestSettings,
     IntervalOptions,
@@ -75,6 +77,7 @@ METHODS: dict[Callable[..., Any], tuple[Keywords, str]] = {
     Survey.append: (NEW_ROWS, "source"),
     Survey.refresh: (NEW_ROWS, "source"),
     Survey.event_tree: ((TreeSettings, (TreeOptions, LikeOptions), set()), "name replace"),
+    Survey.explore: ((ExploreSettings, (ExploreOptions,), {"outcome"}), "outcome"),
     Survey.search_orders: ((OrderSettings, (OrderOptions,), {"variables"}), "variables"),
     EventTree.learn_stages: (
         (LearnSettings, (LearnOptions, StageOptions, LikeOptions), set()),
