@@ -55,8 +55,11 @@ class _Counts(NamedTuple):
     outcome: NDArray[np.int64]
     sums: NDArray[np.float64]
 
-    def where(self, kept: NDArray[np.bool_]) -> _Counts:
-        return _Counts(*(column[kept] for column in self))
+    def part(self, rows: slice | NDArray[np.bool_]) -> _Counts:
+        """Return some of the rows."""
+        return _Counts(
+            self.configuration[rows], self.answer[rows], self.outcome[rows], self.sums[rows]
+        )
 
 
 class _Strata(NamedTuple):
@@ -122,7 +125,9 @@ class _Screening:
         uses_weights = self.effective_size.uses_weights
         summed = ("n", "weight", "weight_sq") if uses_weights else ("n",)
         table = _Counts(
-            *(rows[name].astype(np.int64) for name in ("configuration", "answer", "outcome")),
+            rows["configuration"].astype(np.int64),
+            rows["answer"].astype(np.int64),
+            rows["outcome"].astype(np.int64),
             np.column_stack([rows[name].astype(np.float64) for name in summed]),
         )
         ordinals = rows["ordinal"]
@@ -130,31 +135,32 @@ class _Screening:
         for name in names:
             ordinal = self.known[name].column.ordinal
             start, end = np.searchsorted(ordinals, [ordinal, ordinal + 1])
-            counts[name] = _Counts(*(column[start:end] for column in table))
+            counts[name] = table.part(slice(start, end))
         return counts
 
     def screen(self, names: Sequence[str]) -> dict[str, ExploredVariable]:
         """Return the variables, each compared alone; with a reason those that are no use."""
         if not names:
             raise TreeError(f"there is no variable to screen for {self.outcome!r}")
-        tables = self.count(names, ())
-        self.labels = np.unique(np.concatenate([x.outcome for x in tables.values()]))
+        self.view([], ())
+        outcomes = [row[1] for row in self.steps.fetch("screened_configuration")]
+        self.labels = np.array(sorted(outcomes), np.int64)
         if self.n_labels < 2:
             raise TreeError(
                 f"nobody answered {self.outcome!r}"
                 if not self.n_labels
                 else f"all who answered {self.outcome!r} gave the same answer"
             )
+        tables = self.count(names, ())
         self.add_gains(tables, (), 0)
         screened = {}
         for name, table in tables.items():
             applicable = self._applicable(name, table)
-            one = ExploredVariable(
-                name, len(np.unique(applicable.answer)), int(applicable.sums[:, 0].sum())
-            )
+            n_labels = len(np.unique(applicable.answer))
+            one = ExploredVariable(name, n_labels, int(applicable.sums[:, 0].sum()))
             told = _share_told(applicable.outcome, applicable.answer, applicable.sums[:, 0])
             gain = self._gains[(), 0, name][0]
-            if one.labels < 2:
+            if n_labels < 2:
                 one.reason = "constant" if one.rows else "no answer from those with an outcome"
             else:
                 one.alone = gain
@@ -268,7 +274,7 @@ class _Screening:
 
     def _applicable(self, name: str, table: _Counts) -> _Counts:
         """Return the rows to which a variable with gates applies."""
-        return table.where(table.answer > 0) if self.known[name].gates else table
+        return table.part(table.answer > 0) if self.known[name].gates else table
 
     def _log_likelihood(
         self, group: NDArray[np.intp], outcome: NDArray[np.int64], size: NDArray[np.float64]
@@ -468,7 +474,7 @@ def _choose(
         elif name in copied:
             variable.reason = f"nearly told by {copied[name]!r}"
         elif name in strong:
-            variable.reason = "adds too little to those chosen"
+            variable.reason = "too little evidence given those chosen"
         else:
             variable.reason = "too little evidence"
         if name not in gains:
