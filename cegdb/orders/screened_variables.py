@@ -7,14 +7,14 @@ but from pairs of variables: no row needs an answer to each of them.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sqlalchemy as sa
 
 from cegdb.ingest.codebook.gates import ordered_gates
 from cegdb.options import GATE_MIN_ROWS
 from cegdb.store import schema
-from cegdb.tree.answer_columns import BLANK, INAPPLICABLE, AppliedColumn, mark_unanswered
+from cegdb.tree.answer_columns import AppliedColumn, mark_unanswered
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -65,13 +65,17 @@ class ScreenedVariable:
         return len(values) > 1 and 2 * len(values) > sum(values)
 
 
-@dataclass(frozen=True)
-class _Unanswered:
-    """Respondents without an answer to a variable, by (ordinal, code) of another."""
+class _Unanswered(NamedTuple):
+    """What lacks an answer to a variable at one level of another.
 
-    blank: Mapping[tuple[int, int], int]
-    inapplicable: Mapping[tuple[int, int], int]
-    all: Mapping[tuple[int, int], int]
+    In every row its cell is blank or does not apply, or has no answer; in some row it is
+    blank, or does not apply.
+    """
+
+    is_empty: bool
+    is_unanswered: bool
+    has_blank: bool
+    has_inapplicable: bool
 
 
 def read_variables(catalog: sa.Connection, survey_id: int) -> list[ScreenedVariable]:
@@ -127,22 +131,26 @@ def with_gates(
     ]
     if not undecided:
         return known
-    unanswered = _count_unanswered(steps, survey["survey_id"], variables, undecided)
+    unanswered = _find_unanswered(steps, survey["survey_id"], variables, undecided)
     for one in undecided:
-        counts = unanswered[one.column.ordinal]
+        of_one = unanswered[one.column.ordinal]
         closed_by = None
         if options.blank == "auto" and one.n_blank:
-            closed_by = _closing_variable(one, known, counts)
+            closed_by = _closing_variable(one, known, of_one)
             if closed_by is not None:
                 name, codes = closed_by
                 ordinal = known[name].column.ordinal
-                n_closed = sum(counts.blank.get((ordinal, code), 0) for code in codes)
-                closed = n_closed == one.n_blank or (ordinal, codes)
+                is_explained = not any(
+                    cell.has_blank
+                    for (of, code), cell in of_one.items()
+                    if of == ordinal and code not in codes
+                )
+                closed = is_explained or (ordinal, codes)
                 column = replace(known[one.name].column, closed=closed)
                 known[one.name] = replace(one, column=column)
         gates = declared.get(one.name)
         if gates is None:
-            gates = _deciding_variable(known[one.name], known, counts, closed_by)
+            gates = _deciding_variable(known[one.name], known, of_one, closed_by)
         known[one.name] = replace(known[one.name], gates=gates)
     return known
 
@@ -168,25 +176,25 @@ def _declared_gates(
     }
 
 
-def _count_unanswered(
+def _find_unanswered(
     steps: Steps,
     survey_id: int,
     variables: Sequence[ScreenedVariable],
     undecided: Sequence[ScreenedVariable],
-) -> dict[int, _Unanswered]:
-    """Return, for each undecided variable, who does not answer it."""
+) -> dict[int, dict[tuple[int, int], _Unanswered]]:
+    """Return, for each undecided variable, what lacks an answer at (ordinal, code) of each."""
     ordinals = [one.column.ordinal for one in variables]
     mark_unanswered(steps, survey_id, ordinals, [one.column for one in undecided])
-    counts = {one.column.ordinal: _Unanswered({}, {}, {}) for one in undecided}
-    for marked, ordinal, code, n in steps.fetch("unanswered_level"):
-        unanswered, why = divmod(marked, 3)
-        of = counts[unanswered]
-        tables: list[Any] = [of.all]
-        tables += [of.blank] if why == BLANK else []
-        tables += [of.inapplicable] if why == INAPPLICABLE else []
-        for table in tables:
-            table[ordinal, code] = table.get((ordinal, code), 0) + n
-    return counts
+    found: dict[int, dict[tuple[int, int], _Unanswered]] = {
+        one.column.ordinal: {} for one in undecided
+    }
+    for ordinal, code, in_every, in_some in steps.fetch("unanswered_level"):
+        for index, one in enumerate(undecided):
+            bits = in_every[2 * index : 2 * index + 2] + in_some[2 * index : 2 * index + 2]
+            found[one.column.ordinal][ordinal, code] = _Unanswered(
+                *(bit == "1" for bit in bits)
+            )
+    return found
 
 
 def _levels(one: ScreenedVariable) -> list[tuple[int, ...]]:
@@ -201,7 +209,9 @@ def _levels(one: ScreenedVariable) -> list[tuple[int, ...]]:
 
 
 def _closing_variable(
-    one: ScreenedVariable, known: Mapping[str, ScreenedVariable], counts: _Unanswered
+    one: ScreenedVariable,
+    known: Mapping[str, ScreenedVariable],
+    unanswered: Mapping[tuple[int, int], _Unanswered],
 ) -> tuple[str, tuple[int, ...]] | None:
     """Return the variable at whose levels blanks are structural, and their codes."""
     best: tuple[int, int] = (0, 0)
@@ -213,13 +223,9 @@ def _closing_variable(
         codes: list[int] = []
         n_explained = 0
         for level in _levels(other):
+            occurring = [unanswered[ordinal, x] for x in level if (ordinal, x) in unanswered]
             n = sum(other.n_of_code[code - 1] for code in level)
-            n_empty = sum(
-                table.get((ordinal, code), 0)
-                for code in level
-                for table in (counts.blank, counts.inapplicable)
-            )
-            if n_empty == n >= GATE_MIN_ROWS:
+            if n >= GATE_MIN_ROWS and all(cell.is_empty for cell in occurring):
                 codes += level
                 n_explained += n
         if n_explained and (n_explained, -other.column.n_values) > best:
@@ -231,7 +237,7 @@ def _closing_variable(
 def _deciding_variable(
     one: ScreenedVariable,
     known: Mapping[str, ScreenedVariable],
-    counts: _Unanswered,
+    unanswered: Mapping[tuple[int, int], _Unanswered],
     closed_by: tuple[str, tuple[int, ...]] | None,
 ) -> tuple[str, ...]:
     """Return the earlier variable, if any, that decides whether another applies."""
@@ -242,21 +248,18 @@ def _deciding_variable(
         and not other.identifies
         and one.name not in predecessors(known, other.name)
     ]
-    if closed_by is not None and one.column.closed is not True:
+    is_closed = one.column.closed is True
+    if closed_by is not None and not is_closed:
         # Of blanks only the pair with this variable says which do not apply.
         earlier = [other for other in earlier if other.name == closed_by[0]]
     for other in sorted(earlier, key=lambda x: (x.column.n_values, x.column.ordinal)):
         ordinal = other.column.ordinal
-        decides = True
-        n_inapplicable = 0
+        closed = []
         for level in _levels(other):
-            closed = sum(counts.inapplicable.get((ordinal, code), 0) for code in level)
-            if one.column.closed is True or (closed_by and set(level) <= set(closed_by[1])):
-                closed += sum(counts.blank.get((ordinal, code), 0) for code in level)
-            n = sum(other.n_of_code[code - 1] for code in level)
-            missing = sum(counts.all.get((ordinal, code), 0) for code in level) - closed
-            decides &= not closed or closed + missing == n
-            n_inapplicable += closed
-        if decides and n_inapplicable:
+            occurring = [unanswered[ordinal, x] for x in level if (ordinal, x) in unanswered]
+            closes = is_closed or (closed_by is not None and set(level) <= set(closed_by[1]))
+            if any(x.has_inapplicable or (closes and x.has_blank) for x in occurring):
+                closed.append(all(cell.is_unanswered for cell in occurring))
+        if closed and all(closed):
             return (other.name,)
     return ()

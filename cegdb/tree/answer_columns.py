@@ -15,11 +15,6 @@ if TYPE_CHECKING:
 
 _LIMIT: Final = 1 << 62
 
-BLANK: Final = 0
-INAPPLICABLE: Final = 1
-MISSING: Final = 2
-"""Why a cell has no answer."""
-
 
 class AnswerColumn(NamedTuple):
     """The column of a variable in a survey's responses, and how many answers it has."""
@@ -125,21 +120,25 @@ def mark_unanswered(
 ) -> None:
     """Make the view ``unanswered_row``: codes of variables, and which of some have no answer.
 
-    The list ``unanswered`` has, for each of these, 3 times its ordinal plus one of the numbers
-    `BLANK`, `INAPPLICABLE` and `MISSING`.
+    ``every_bits`` has two bits for each of these: the cell is blank or does not apply; it has
+    no answer. ``some_bits`` too: the cell is blank; it does not apply.
     """
     codes = ", ".join(f"v{ordinal}" for ordinal in ordinals)
-    cases = ", ".join(
-        f"case when v{one.ordinal} = {one.blank_code} then {3 * one.ordinal + BLANK} "
-        f"when v{one.ordinal} > {one.blank_code} then {3 * one.ordinal + INAPPLICABLE} "
-        f"when v{one.ordinal} > {one.n_values} then {3 * one.ordinal + MISSING} end"
-        for one in marked
+    every, some = (
+        ", ".join(
+            f"if(v{one.ordinal} {condition}, '1', '0')"
+            for one in marked
+            for condition in conditions(one)
+        )
+        for conditions in (
+            lambda one: (f">= {one.blank_code}", f"> {one.n_values}"),
+            lambda one: (f"= {one.blank_code}", f"> {one.blank_code}"),
+        )
     )
-    some = " or ".join(f"v{one.ordinal} > {one.n_values}" for one in marked)
     steps.view(
         "unanswered_row",
-        f"select {codes}, [one for one in [{cases}] if one is not null] as unanswered, n "  # noqa: S608
-        f"from {response_table(survey_id)} where {some}",
+        f"select {codes}, cast(concat({every}) as bit) as every_bits, "  # noqa: S608
+        f"cast(concat({some}) as bit) as some_bits from {response_table(survey_id)}",
     )
 
 

@@ -1,39 +1,30 @@
 -- step:    unanswered_level
 -- mode:    fetch
--- purpose: Of the respondents with each level of one variable, how many have no answer to
---          another: what may decide whether that question applies.
+-- purpose: At each level of each variable, which of some others are without an answer in every
+--          row, and in some row: what may decide whether those questions apply. One bit for
+--          each condition and variable.
 -- reads:   unanswered_row
--- writes:  unanswered_level(unanswered, ordinal, code, n)
+-- writes:  unanswered_level(ordinal, code, in_every, in_some)
 -- params:  none
 -- source:  docs/theory.md, section 16 (Limiting the number of parents), many variables
-with level_cell as (
+with level_bits as (
     select
         variable,
         code,
-        unanswered,
-        sum(n) as n
+        bit_and(every_bits) as in_every,
+        bit_or(some_bits) as in_some
     from (
         unpivot temp.unanswered_row
-        on columns(* exclude (unanswered, n))
+        on columns(* exclude (every_bits, some_bits))
         into name variable value code
     )
-    group by variable, code, unanswered
-),
-
-pair as (
-    select
-        unnest(unanswered) as unanswered,
-        cast(substr(variable, 2) as integer) as ordinal,
-        code,
-        n
-    from level_cell
+    group by variable, code
 )
 
 select
-    unanswered,
-    ordinal,
+    cast(substr(variable, 2) as integer) as ordinal,
     code,
-    cast(sum(n) as bigint) as n
-from pair
-group by unanswered, ordinal, code
-order by unanswered, ordinal, code
+    cast(in_every as varchar) as in_every,
+    cast(in_some as varchar) as in_some
+from level_bits
+order by ordinal, code
