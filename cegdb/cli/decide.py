@@ -52,7 +52,7 @@ _MAY_DROP_INTERVALS = (
 @from_settings(settings.ExploreOptions)
 @FORMAT
 def explore(db: Path, name: str, form: str | None, **options: Any) -> None:
-    """Screen the variables of the survey NAME in DB for those that say most about an outcome.
+    """Choose variables of the survey NAME in DB that say most about an outcome.
 
     Prints all variables: those chosen in the order of a tree, then the others with the reason
     why they are left out. The summary, on standard error, has the order. Nothing is stored.
@@ -61,7 +61,7 @@ def explore(db: Path, name: str, form: str | None, **options: Any) -> None:
     \b
     Examples:
       cegdb explore falls.duckdb falls --outcome Fall
-      cegdb explore falls.duckdb falls --outcome Fall --max-variables 2 --exclude Treatment
+      cegdb explore falls.duckdb falls --outcome Fall --exclude Treatment
       cegdb explore falls.duckdb falls --outcome Fall \\
         --tier HousingAssessment,Risk --tier Treatment --format json
     """
