@@ -9,7 +9,7 @@ from cegdb.errors import QueryError
 from cegdb.store.catalog import response_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from cegdb.sqlfiles import Steps
 
@@ -124,22 +124,25 @@ def mark_unanswered(
     no answer. ``some_bits`` too: the cell is blank; it does not apply.
     """
     codes = ", ".join(f"v{ordinal}" for ordinal in ordinals)
-    every, some = (
-        ", ".join(
-            f"if(v{one.ordinal} {condition}, '1', '0')"
-            for one in marked
-            for condition in conditions(one)
-        )
-        for conditions in (
-            lambda one: (f">= {one.blank_code}", f"> {one.n_values}"),
-            lambda one: (f"= {one.blank_code}", f"> {one.blank_code}"),
-        )
+    every = _bits(
+        f"v{one.ordinal} {condition}"
+        for one in marked
+        for condition in (f">= {one.blank_code}", f"> {one.n_values}")
+    )
+    some = _bits(
+        f"v{one.ordinal} {condition} {one.blank_code}" for one in marked for condition in "=>"
     )
     steps.view(
         "unanswered_row",
-        f"select {codes}, cast(concat({every}) as bit) as every_bits, "  # noqa: S608
-        f"cast(concat({some}) as bit) as some_bits from {response_table(survey_id)}",
+        f"select {codes}, {every} as every_bits, {some} as some_bits "  # noqa: S608
+        f"from {response_table(survey_id)}",
     )
+
+
+def _bits(conditions: Iterable[str]) -> str:
+    """Return the SQL of one bit for each condition."""
+    digits = ", ".join(f"if({condition}, '1', '0')" for condition in conditions)
+    return f"cast(concat({digits}) as bit)"
 
 
 def _value_or_null(variable: AnswerColumn) -> str:
