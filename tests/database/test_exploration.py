@@ -307,6 +307,21 @@ def test_a_limit_leaves_out_the_weakest_and_says_so(db: Database) -> None:
     assert by_name(tiers, "reason")["x2"] == "in a tier after that of 'y'"
 
 
+def test_configurations_too_many_to_code_are_left_out(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({f"x{i}": rng.integers(0, 2, 500) for i in range(2)})
+    frame["y"] = (rng.random(500) < 0.1 + 0.4 * frame.x0 + 0.3 * frame.x1).astype(int)
+    survey = db.ingest(frame, name="limit", replace=True)
+    assert survey.explore("y").order == ["x0", "x1", "y"]
+    # Each variable has a digit of four: an answer, no answer, or "not applicable".
+    monkeypatch.setattr("cegdb.orders.exploration._MAX_CODE", 16)
+    found = survey.explore("y")
+    assert found.order == ["x0", "y"]
+    assert by_name(found, "reason")["x1"] == "too many combinations with those chosen"
+
+
 @pytest.mark.slow
 def test_where_there_is_nothing_hardly_anything_is_chosen(db: Database) -> None:
     """At most 0.113 a data set are expected; it was 3 of 1,500 (docs/theory.md, section 16)."""
