@@ -13,7 +13,15 @@ from cegdb.api.reports import CegReport
 from cegdb.api.results import Adjustment, Effect
 from cegdb.api.settings import options_from, takes
 from cegdb.ceg import MAX_VERTICES, recover
-from cegdb.errors import GraphError, NetworkError, QueryError, counted, is_number, items_of
+from cegdb.errors import (
+    CegError,
+    GraphError,
+    NetworkError,
+    QueryError,
+    counted,
+    is_number,
+    items_of,
+)
 from cegdb.evidence import All, answers, evidence_of, from_json, refuse_soft_evidence
 from cegdb.options import EffectOptions, EffectSettings
 from cegdb.store.catalog import ceg_and_parents, staging_of
@@ -34,7 +42,7 @@ if TYPE_CHECKING:
     from cegdb.independence.separation import Independence, Parts
     from cegdb.inference.compiled_model import CompiledModel
     from cegdb.inference.queries import ConditionedModel
-    from cegdb.options import Absent, EdgeInfo, Kind
+    from cegdb.options import Absent, EdgeInfo, Kind, PosteriorSettings
     from cegdb.report.explanation import Counts, Explanation
 
 
@@ -251,6 +259,49 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
         [(10,)]
         """
         return trace(self._store, self.id, path, max_values=max_values)
+
+    def averaged(
+        self,
+        name: str | None = None,
+        *,
+        replace: bool = False,
+        **settings: Unpack[PosteriorSettings],
+    ) -> ChainEventGraph:
+        """Make the CEG whose probabilities are averaged over all stagings.
+
+        Parameters
+        ----------
+        name
+            Name to store its staging and the CEG under. Default: that of the staging with
+            ``-averaged``, and a number if it is taken.
+        replace
+            Replace a staging of that name, with everything built on it.
+        **settings
+            Those of `PosteriorOptions`: how the posterior of all stagings is found.
+
+        Returns
+        -------
+        ChainEventGraph
+            Of the staging that `StagedTree.averaged` makes; see there for errors and notes.
+
+        Raises
+        ------
+        CegError
+            This is a CEG given evidence.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> ceg = cegdb.open().demo("chds")
+        >>> len(ceg.positions), len(ceg.averaged().positions)
+        (9, 23)
+        """
+        if self._row()["staging_id"] is None:
+            raise CegError(
+                f"CEG {self.name!r} was made given evidence, and has no stages to average over",
+                hint="average the CEG it comes from, then give the evidence again",
+            )
+        return self.staging.averaged(name, replace=replace, **settings).to_ceg()
 
     def recover(self, *, limit: int = MAX_VERTICES) -> pd.DataFrame:
         """Return the staged tree the CEG stands for (Theorem 3).

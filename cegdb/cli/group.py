@@ -29,7 +29,7 @@ IS_CHANGED = "cegdb.is_changed"
 SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "Make": (
         *("demo", "run", "ingest", "event-tree", "learn-stages", "set-stages", "to-ceg"),
-        *("template", "join", "split", "rename"),
+        *("averaged", "template", "join", "split", "rename"),
     ),
     "Look": ("list", "show", "sql", "steps", "draw", "plot", "report", "explain"),
     "Ask": (

@@ -435,6 +435,32 @@ def to_ceg(db: Path, name: str, new_name: str | None, stop: Any, *, replace: boo
 @main.command()
 @DB
 @NAME
+@NEW_NAME
+@REPLACE
+@from_settings(settings.PosteriorOptions)
+def averaged(
+    db: Path, name: str, new_name: str | None, *, replace: bool, **options: Any
+) -> None:
+    """Average the probabilities of the staging NAME in DB over all stagings.
+
+    Makes a new staging, in which situations keep probabilities of their own. Answers of its CEG
+    do not rest on one staging, of which another may be nearly as probable (cegdb posterior).
+
+    \b
+    Examples:
+      cegdb averaged falls.duckdb falls --name averaged
+      cegdb to-ceg falls.duckdb averaged
+    """
+    with opened(str(db)) as database:
+        staged: StagedTree = database.stagings[name]
+        with working("looking at all stagings", database):
+            made = staged.averaged(new_name, replace=replace, **options)
+        say(made.summary)
+
+
+@main.command()
+@DB
+@NAME
 @kind_option("tree", "staging")
 @output_option("File to write: .xlsx, .csv or .yaml.", required=True)
 def template(db: Path, name: str, kind: str | None, output: Path) -> None:

@@ -14,6 +14,7 @@ from cegdb.report.lineage import json_column
 from cegdb.report.setting_texts import PRIORS, STAGE_KINDS, WEIGHTING
 from cegdb.report.words.phrases import at_most
 from cegdb.sqlfiles import Steps, in_phase
+from cegdb.stages.edits import AVERAGED
 from cegdb.stages.learning import CLOSE
 from cegdb.store.catalog import response_table
 
@@ -200,7 +201,9 @@ def _staging(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
         f"BIC {row['bic']:.2f}, {counted(row['df'], 'free parameter')}; "
         f"alpha = {row['alpha']:g}{why}"
     )
-    if prior != "mass":
+    if isinstance(prior, dict) and prior.get("source") == AVERAGED:
+        scores_line += ", probabilities averaged over all stagings (the scores say nothing)"
+    elif prior != "mass":
         scores_line += (
             f", {PRIORS[prior][0] if isinstance(prior, str) else 'some priors given'}"
         )

@@ -10,9 +10,9 @@ import sqlalchemy as sa
 from cegdb.errors import StagingError
 from cegdb.options import IntervalMethod, IntervalOptions
 from cegdb.sqlfiles import Steps
-from cegdb.stability.relearning import read_relearning, recorded_weighting
+from cegdb.stability.relearning import read_relearning
 from cegdb.stages.priors import make_edge_priors
-from cegdb.stages.recorded import prior_rule
+from cegdb.stages.recorded import prior_rule, recorded_weighting
 from cegdb.stages.relabel import read_relabelled
 from cegdb.stages.robust_intervals import intervals_of_stages
 from cegdb.stages.scores import credible_intervals

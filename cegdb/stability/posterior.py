@@ -13,10 +13,9 @@ from cegdb.errors import StagingError
 from cegdb.options import PosteriorOptions
 from cegdb.sqlfiles import Steps
 from cegdb.stability.bootstrap import MAX_PAIRS
-from cegdb.stability.relearning import recorded_weighting
 from cegdb.stages.learning import read_hyperstages
 from cegdb.stages.priors import make_edge_priors, stage_mass
-from cegdb.stages.recorded import prior_rule
+from cegdb.stages.recorded import prior_rule, recorded_weighting
 from cegdb.stages.relabel import read_relabelled
 from cegdb.stages.situations import find_florets
 from cegdb.store import schema

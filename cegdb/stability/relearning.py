@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from cegdb import clustering
 from cegdb.errors import StagingError
 from cegdb.stability.replicates import Replicate, TreeRows, read_rows
-from cegdb.stages.effective_counts import Weighting, variable_ids
+from cegdb.stages.effective_counts import variable_ids
 from cegdb.stages.groups import GroupReader
 from cegdb.stages.learning import integer_counts, needs_answers, plan_of, read_hyperstages
 from cegdb.stages.priors import make_edge_priors, stage_mass
-from cegdb.stages.recorded import prior_rule, recorded_groups, recorded_learning
+from cegdb.stages.recorded import (
+    prior_rule,
+    recorded_groups,
+    recorded_learning,
+    recorded_weighting,
+)
 from cegdb.stages.relabel import read_relabelled
 from cegdb.stages.situations import find_florets
 from cegdb.store.catalog import refuse_stale, row
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     import duckdb
     import sqlalchemy as sa
@@ -192,11 +197,6 @@ def read_relearning(
         smoothing=settings.get("smoothing", 0.0),
         has_effective_counts=weighting.uses_weights or bool(weighting.effects),
     )
-
-
-def recorded_weighting(settings: Mapping[str, Any]) -> Weighting:
-    """Return the weighting and design effects that the settings of a staging record."""
-    return Weighting(settings.get("weighting", "situation"), settings.get("deff") or {})
 
 
 def _florets(steps: Steps, hyperstages: Sequence[clustering.Hyperstage]) -> list[FloretGroup]:

@@ -20,8 +20,9 @@ from cegdb.stages.groups import (
     MemberTable,
     checked_name,
 )
-from cegdb.stages.recorded import recorded_options, recorded_prior
-from cegdb.stages.relabel import relabel_edges
+from cegdb.stages.priors import PriorRows
+from cegdb.stages.recorded import recorded_options, recorded_prior, recorded_weighting
+from cegdb.stages.relabel import read_relabelled, relabel_edges
 from cegdb.stages.situations import describe_situation, find_florets, find_situation
 from cegdb.store import schema
 from cegdb.store.catalog import claim_name, copy_rows, new_id, refuse_stale, row, write
@@ -32,12 +33,22 @@ if TYPE_CHECKING:
 
     import duckdb
     import sqlalchemy as sa
+    from numpy.typing import NDArray
 
     from cegdb.stages.groups import SituationPath
+    from cegdb.stages.priors import Prior
     from cegdb.store import Store
 
-__all__ = ["join_stages", "regroup_situations", "rename_stages", "split_stage"]
+__all__ = [
+    "average_stages",
+    "join_stages",
+    "regroup_situations",
+    "rename_stages",
+    "split_stage",
+]
 
+AVERAGED: Final = "averaged over stagings"
+"""What the settings name as source of the priors of averaged probabilities."""
 _SHOWN_STAGE: Final = re.compile(r"u[0-9]+")
 _SITUATION: Final = re.compile(r"\s*s(0|[1-9][0-9]{0,17})\s*", re.IGNORECASE)
 _GROUPS: Final = (
@@ -143,6 +154,40 @@ def regroup_situations(
         edit.begin()
         edit.steps.run("regrouped_member", is_full=kind == "full")
         return edit.save({"regroup": kind}, name, replace=replace, suffix=f"-{kind}")
+
+
+def average_stages(
+    store: Store,
+    staging_id: int,
+    probabilities: Mapping[str, NDArray[Any]],
+    *,
+    name: str | None = None,
+    replace: bool = False,
+) -> int:
+    """Make a new staging whose situations have probabilities averaged over stagings.
+
+    ``probabilities`` has the columns ``vertex_id``, ``label_id``, ``probability``. Situations
+    that it does not name keep their stage. The averages become posterior means by priors that
+    are made for them; by default the name is that of the old staging with ``-averaged``.
+    """
+    with _editing(store, staging_id) as edit:
+        edit.begin()
+        steps, tree_id = edit.steps, edit.staging["tree_id"]
+        read_relabelled(steps, staging_id)
+        steps.run("situation_edge", tree_id=tree_id)
+        weighting = recorded_weighting(edit.staging["settings"])
+        weighting.for_tree(edit.catalog, row(edit.catalog, "tree", tree_id)).measure(
+            steps, tree_id
+        )
+        columns = ("vertex_id", "label_id", "probability")
+        steps.create_from(
+            "averaged_probability", {column: probabilities[column] for column in columns}
+        )
+        steps.run("averaged_member")
+        steps.run("averaged_prior", staging_id=staging_id)
+        prior = PriorRows("select * from temp.averaged_prior", AVERAGED)
+        settings = {"averaged": len(set(probabilities["vertex_id"].tolist()))}
+        return edit.save(settings, name, replace=replace, suffix="-averaged", prior=prior)
 
 
 def rename_stages(
@@ -347,9 +392,18 @@ class _Edit:
         return new
 
     def save(
-        self, edit: Mapping[str, object], name: str | None, *, replace: bool, suffix: str = ""
+        self,
+        edit: Mapping[str, object],
+        name: str | None,
+        *,
+        replace: bool,
+        suffix: str = "",
+        prior: Prior | None = None,
     ) -> int:
-        """Make a staging with the stages in ``changed_member``, the others as they are."""
+        """Make a staging with the stages in ``changed_member``, the others as they are.
+
+        Without a ``prior`` it has that of the staging.
+        """
         staging_id, settings = self.staging["staging_id"], self.staging["settings"]
         self.steps.run("edited_member", staging_id=staging_id)
         self.steps.run("edited_prior", staging_id=staging_id)
@@ -358,7 +412,8 @@ class _Edit:
         hyperstages = settings.get("hyperstages", "variable")
         if not isinstance(hyperstages, str):
             hyperstages = "select vertex_id, hyperstage_id from temp.recorded_member"
-        prior = recorded_prior(settings.get("prior"), "select * from temp.edited_prior")
+        if prior is None:
+            prior = recorded_prior(settings.get("prior"), "select * from temp.edited_prior")
         options = recorded_options(self.staging, prior, hyperstages)
         members = MemberTable("temp.edited_member", {"edited": {**edit, "from": former_name}})
         return set_stages(self.store, self.staging["tree_id"], members, options, name=own_name)

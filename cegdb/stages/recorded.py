@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, cast
 
 from cegdb.options import LearnOptions, StageOptions, options_of
+from cegdb.stages.effective_counts import Weighting
 from cegdb.stages.relabel import recorded_relabel
 
 if TYPE_CHECKING:
@@ -43,6 +44,11 @@ def recorded_learning(staging: Mapping[str, Any]) -> LearnOptions:
     recorded = {name: value for name, value in staging["settings"].items() if name in names}
     recorded = {"unobserved": "own", **recorded}
     return LearnOptions(**{**recorded, "method": staging["method"]})
+
+
+def recorded_weighting(settings: Mapping[str, Any]) -> Weighting:
+    """Return the weighting and design effects that the settings of a staging record."""
+    return Weighting(settings.get("weighting", "situation"), settings.get("deff") or {})
 
 
 def recorded_groups(setting: Any, stored: str | MemberTable | None) -> Any:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from math import log
+from itertools import product
+from math import exp, lgamma, log
 from typing import TYPE_CHECKING, Any
 
 import clustering_oracle
@@ -12,7 +13,7 @@ from click.testing import CliRunner
 
 import cegdb
 from cegdb.cli import main
-from cegdb.errors import StagingError, StaleError, StoreError
+from cegdb.errors import CegError, StagingError, StaleError, StoreError
 from cegdb.stability.posterior import staging_posterior
 
 if TYPE_CHECKING:
@@ -271,3 +272,97 @@ def test_the_command_prints_what_is_chosen_and_stores_the_pairs(tmp_path: Path) 
         assert "the one shown has posterior probability" in db.stagings["groups"].summary
         report = db.cegs["groups"].report.text("analyst")
         assert "Among all stagings: the one shown has posterior probability" in report
+
+
+def partitions(items: list[int]) -> list[list[list[int]]]:
+    """Return all partitions of a list."""
+    if not items:
+        return [[]]
+    first, *rest = items
+    found = []
+    for blocks in partitions(rest):
+        found.append([[first], *blocks])
+        found += [
+            [*blocks[:i], [first, *block], *blocks[i + 1 :]] for i, block in enumerate(blocks)
+        ]
+    return found
+
+
+def test_answers_of_an_averaged_ceg_are_means_over_all_stagings(db: Database) -> None:
+    """By brute force: every staging of every variable, with its posterior probability."""
+    rows = (
+        "select ['a', 'b', 'c'][1 + i % 3] as g, "
+        "if(((i // 3) * 7) % 20 < 6 + 4 * (i % 3), 'y', 'n') as y, "
+        "if(((i // 5) * 11) % 17 < 6, 'p', 'q') as z from range(90) as t(i)"
+    )
+    tree = db.ingest(rows, "s").event_tree(sampling_zeros="none")
+    staged = tree.learn_stages(prior="stage", alpha=1.0, criterion="score")
+    averaged = staged.averaged("mean").to_ceg()
+    florets = tree.florets
+    stagings: list[list[tuple[float, dict[int, list[float]]]]] = []
+    for _, own in florets.groupby("variable"):
+        counts = dict(zip(own["vertex_id"], own["counts"].map(list), strict=True))
+        n_labels = own["n_edges"].iloc[0]
+        of_variable = []
+        for blocks in partitions(list(counts)):
+            weight, means = 0.0, {}
+            for block in blocks:
+                n = np.sum([counts[v] for v in block], axis=0)
+                prior = np.full(n_labels, 1.0 / n_labels)
+                weight += sum(lgamma(a + k) - lgamma(a) for a, k in zip(prior, n, strict=True))
+                weight -= lgamma(1 + n.sum())
+                means |= dict.fromkeys(block, ((n + prior) / (n.sum() + 1)).tolist())
+            of_variable.append((weight, means))
+        stagings.append(of_variable)
+    edges = tree.edges.sort_values("child_id")[["parent_id", "child_id", "label"]]
+    place = edges.groupby("parent_id").cumcount()
+    steps = list(zip(*edges.to_numpy().T.tolist(), place.tolist(), strict=True))
+    event, total = 0.0, 0.0
+    for combination in product(*stagings):
+        weight = exp(sum(one for one, _ in combination) - sum(s[0][0] for s in stagings))
+        probability = {v: mean for _, means in combination for v, mean in means.items()}
+        chance = {0: 1.0}
+        for parent, child, _, i in steps:
+            chance[child] = chance[parent] * probability[parent][i]
+        event += weight * sum(chance[child] for _, child, label, _ in steps if label == "q")
+        total += weight
+    found = averaged.probability(z="q")
+    assert found == pytest.approx(event / total, rel=1e-9)
+    assert found.low <= found <= found.high
+    assert found != pytest.approx(staged.to_ceg().probability(z="q"), rel=1e-6)
+    assert "probabilities averaged over all stagings" in averaged.staging.summary
+    assert db.check() == []
+
+
+def test_averages_are_those_of_the_posterior_with_weights_and_other_labels(
+    db: Database, sound: Sound
+) -> None:
+    survey = db.ingest(GROUPS, "groups", columns=["g", "y", "z"], weight="w")
+    staged = survey.event_tree().learn_stages(relabel={"yes": "no answer of p"})
+    found = staged.posterior().probabilities
+    averaged = staged.averaged()
+    assert averaged.name == "groups-averaged"
+    stages = averaged.florets[["vertex_id", "stage_id"]]
+    both = found.merge(stages, on="vertex_id").merge(
+        averaged.stage_edges[["stage_id", "label", "probability"]],
+        on=["stage_id", "label"],
+        suffixes=("", "_now"),
+    )
+    assert len(both) == len(found) > 0
+    assert both["probability_now"].tolist() == pytest.approx(both["probability"].tolist())
+    sound(db)
+    ceg = staged.to_ceg().averaged(replace=True, name="again")
+    assert ceg.name == ceg.staging.name == "again"
+    with pytest.raises(CegError, match="was made given evidence"):
+        ceg.given(y="no").save("some").averaged()
+
+
+def test_the_command_line_averages(tmp_path: Path) -> None:
+    file = str(tmp_path / "s.duckdb")
+    with cegdb.open(file) as db:
+        learnt(db)
+    done = CliRunner().invoke(main, ["averaged", file, "groups", "--name", "mean"])
+    assert done.exit_code == 0, done.output
+    assert "probabilities averaged over all stagings" in done.output
+    with cegdb.open(file, read_only=True) as db:
+        assert db.stagings.names() == ["groups", "mean"]

@@ -188,7 +188,7 @@ def test_every_step_is_run_writes_the_columns_its_header_names_and_runs_as_shown
         staged.inclusion(other)
         staged.cid(other)
         staged.stability(runs=2)
-        staged.posterior()
+        staged.averaged()
         staged.intervals("robust")
         staged.intervals("bootstrap", runs=2)
         staged.plot.costaging("c", min_n=2)
