@@ -128,7 +128,6 @@ def _build(
                 "steps": len(merges) - 1,
                 "height": tree["height"],
                 "stopped_early": len(merges) - 1 < tree["height"],
-                "hints": [],
             },
             **made_by(time.perf_counter() - started),
         },

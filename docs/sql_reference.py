@@ -37,6 +37,7 @@ SUBJECTS = {
         "position_probability", "marginals", "most_probable_paths", "conditioned_cegs",
         "ceg_ancestors",
     ],
+    "Findings": ["findings"],
     "Changes": ["stale", "drift"],
 }  # fmt: skip
 MACROS = {

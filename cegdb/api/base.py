@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from cegdb import report, small_cells, views
 from cegdb.api.settings import options_from, takes
 from cegdb.errors import CegdbError, GraphError, QueryError, joined, path_of
+from cegdb.findings import findings_of
 from cegdb.names import did_you_mean, find_name
 from cegdb.options import PictureOptions, PictureSettings
 from cegdb.store.catalog import KIND_WORDS, row
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
 
+    from cegdb.findings import StoredFinding
     from cegdb.options import EdgeInfo, Kind
     from cegdb.pictures import Picture
     from cegdb.store import Store
@@ -84,8 +86,45 @@ class StoredObject:
 
     @property
     def summary(self) -> str:
-        """What was built, which defaults were used, and what looks wrong."""
-        return report.summary(self.kind, self._row())
+        """What was built, which defaults were used, and what looks wrong: see `findings`."""
+        return report.summary(self.kind, self._row(), self._found())
+
+    @property
+    def own_summary(self) -> str:
+        """The summary without what looks wrong in the objects it was made from."""
+        found = [one for one in self._found() if one.from_kind == self.kind]
+        return report.summary(self.kind, self._row(), found)
+
+    def _found(self) -> list[StoredFinding]:
+        with self._store.catalog() as catalog:
+            return findings_of(catalog, self.kind, self.name)
+
+    def findings(self) -> pd.DataFrame:
+        """Return what to know before its numbers, the most consequential first.
+
+        What was found in the objects it was made from is included, as far as it is about a
+        variable of this one.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Rows of the view ``findings``: ``finding``, its kind; ``consequence``, 1 (may
+            turn a conclusion around), 2 (makes numbers uncertain or biased) or 3 (worth a
+            look); ``sentence``; ``n``, the respondents it concerns or rests on; ``advice``,
+            what to do; ``from_kind`` and ``from_name``, the object in which it was found. No
+            rows if nothing was found.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     survey = db.ingest("select i < 7 as x, i % 2 as y from range(9) t(i)")
+        ...     found = survey.event_tree().findings()
+        >>> found[["finding", "consequence", "n"]].values.tolist()
+        [['thin_situations', 3, 18]]
+        """
+        where: dict[str, object] = {"kind": self.kind, "name": self.name}
+        return views.view_frame(self._store, "findings", where, "place")
 
     @property
     def is_stale(self) -> bool:
@@ -100,7 +139,9 @@ class StoredObject:
 
     def __repr__(self) -> str:
         """Return the first line of the summary."""
-        return text_or_reason(self, lambda: self.summary).split("\n", 1)[0]
+        return text_or_reason(self, lambda: report.summary(self.kind, self._row())).split(
+            "\n", 1
+        )[0]
 
     def __eq__(self, other: object) -> bool:
         """Return whether both are the same object of the same open database."""

@@ -14,6 +14,7 @@ from cegdb.api.settings import options_from, takes
 from cegdb.api.staged_tree import StagedTree
 from cegdb.api.survey import Survey
 from cegdb.errors import CegdbError, NetworkError, StagingError, SurveyError, counted
+from cegdb.findings import findings_by_name
 from cegdb.ingest import ingest
 from cegdb.names import available, find_name
 from cegdb.options import (
@@ -93,13 +94,17 @@ class Collection(Displayed, Generic[_Object]):
         --------
         >>> import cegdb
         >>> with cegdb.open() as db:
-        ...     _ = db.ingest("select 1 as x", name="one").event_tree()
+        ...     _ = db.ingest("select 1 as x from range(30)", name="one").event_tree()
         ...     db.trees.summaries()
-        {'one': "event tree 'one': 2 vertices, 1 situation, 1 leaf, height 1; 1 respondent"}
+        {'one': "event tree 'one': 2 vertices, 1 situation, 1 leaf, height 1; 30 respondents"}
         """
         with self._store.catalog() as catalog:
             rows = all_rows(catalog, self._of.kind)
-        return {row["name"]: report.summary(self._of.kind, row) for row in rows}
+            found = findings_by_name(catalog, self._of.kind)
+        return {
+            row["name"]: report.summary(self._of.kind, row, found.get(row["name"], ()))
+            for row in rows
+        }
 
     def __getitem__(self, name: str) -> _Object:
         """Return the object of that name, or raise UnknownNameError."""
@@ -683,6 +688,30 @@ class Database(Displayed):
                 "such as db.stagings['a']",
             )
         return staging.id
+
+    def findings(self) -> pd.DataFrame:
+        """Return what to know before the numbers of each object, each finding once.
+
+        Returns
+        -------
+        pandas.DataFrame
+            As by the ``findings`` of an object, the most consequential first, with ``kind``
+            and ``name`` of the object that it was found in.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> with cegdb.open() as db:
+        ...     _ = db.ingest("select i % 2 as x, 'NA' as y from range(90) t(i)", "s")
+        ...     db.findings()[["kind", "name", "finding", "sentence"]].values.tolist()
+        [['survey', 's', 'labels', "'y' has the answer 'NA' (90 rows), kept as a label"]]
+        """
+        with self._store.reading() as con:
+            return con.execute(
+                "select * exclude (place, from_kind, from_name) from cegdb.findings "
+                "where kind = from_kind and name = from_name "
+                "order by consequence, kind, name, place"
+            ).df()
 
     def check(self) -> list[dict[str, object]]:
         """Return every row that violates an invariant; an empty list is good.

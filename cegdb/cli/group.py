@@ -31,7 +31,7 @@ SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
         *("demo", "run", "ingest", "event-tree", "learn-stages", "set-stages", "to-ceg"),
         *("averaged", "template", "join", "split", "rename"),
     ),
-    "Look": ("list", "show", "sql", "steps", "draw", "plot", "report", "explain"),
+    "Look": ("list", "show", "sql", "steps", "draw", "plot", "report", "explain", "findings"),
     "Ask": (
         *("probability", "marginals", "distribution", "most-probable-paths", "given", "sample"),
         *("assign", "complete", "score", "classify", "calibration", "effect"),
@@ -71,6 +71,7 @@ MOVED: Final[Mapping[str, str]] = {
     "info": "show",
     "load": "ingest",
     "network": "parents",
+    "notes": "findings",
     "orders": "search-orders",
     "path": "most-probable-paths",
     "paths": "most-probable-paths",
@@ -85,6 +86,7 @@ MOVED: Final[Mapping[str, str]] = {
     "subtree": "given",
     "summary": "show",
     "tree": "event-tree",
+    "warnings": "findings",
     "words": "report text",
 }
 """Former and other packages' names of commands, with the commands that do it here."""

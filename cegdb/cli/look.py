@@ -16,6 +16,7 @@ from cegdb.cli.options import (
     PICTURE,
     kind_option,
     output_option,
+    refuse_beside,
 )
 from cegdb.cli.output import (
     ceg_of,
@@ -37,6 +38,7 @@ from cegdb.cli.output import (
 if TYPE_CHECKING:
     from pathlib import Path
 
+_LEAST_FINDINGS = ("variable", "from_name", "from_kind", "finding")
 _MAY_DROP = ("prior", "low", "high", "n_situations", "height", "colour", "weight", "share")
 
 
@@ -182,3 +184,35 @@ def explain(db: Path, name: str, form: str | None) -> None:
             echo(str(explanation))
         else:
             print_frame(explanation.frame, form)
+
+
+@main.command()
+@DB
+@click.argument("name", metavar="[NAME]", required=False)
+@kind_option("ceg", "staging", "tree", "survey")
+@FORMAT
+def findings(db: Path, name: str | None, kind: str | None, form: str | None) -> None:
+    """List what to know before the numbers in DB, the most consequential first.
+
+    Each finding says what may mislead, how many respondents it concerns or rests on, and what
+    to do. Consequence 1 may turn a conclusion around, 2 makes numbers uncertain or biased, 3 is
+    worth a look. With NAME, those of that object and of what it was made from.
+
+    \b
+    Examples:
+      cegdb findings falls.duckdb
+      cegdb findings falls.duckdb falls --kind staging
+      cegdb findings falls.duckdb falls --format json
+    """
+    with opened(str(db), read_only=True) as database:
+        if name is None:
+            refuse_beside("without a NAME all are listed", of=("kind",))
+            found = database.findings()
+        else:
+            found = object_of(
+                database, name, kind, "ceg", "staging", "tree", "survey"
+            ).findings()
+            found = found.drop(columns=["kind", "name", "place"])
+        if found.empty:
+            say("nothing was found")
+        print_frame(found, form, least=_LEAST_FINDINGS)

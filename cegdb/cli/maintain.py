@@ -141,7 +141,7 @@ def rebuild(db: Path, name: str | None, stages: Any, form: str | None) -> None:
         if not rebuilt:
             say("nothing is stale")
             return
-        say(*(one.summary for one in rebuilt))
+        say(*(one.own_summary for one in rebuilt))
         stagings = [one.name for one in rebuilt if one.kind == "staging"]
         print_query(
             database,

@@ -110,7 +110,7 @@ def demo(
         ceg = database.demo(survey, replace=True)
         staged = ceg.staging
         for made in (database.surveys[survey], staged.tree, staged, ceg):
-            say(made.summary)
+            say(made.own_summary)
         say("")
         here = f"where ceg = '{survey}'"
         edges = "select source, label, target, n, probability, low, high from cegdb.ceg_edges"
@@ -223,15 +223,15 @@ def run(
                 of_tree["order"] = exploration.order
             with working("building the event tree", database):
                 tree = survey.event_tree(new_name, replace=replace, like=like, **of_tree)
-            say(tree.summary)
+            say(tree.own_summary)
             with working("learning stages", database):
                 staged = tree.learn_stages(
                     new_name, replace=replace, like=like, **of_stages, **learning
                 )
-            say(staged.summary)
+            say(staged.own_summary)
             with working("merging positions", database):
                 ceg = staged.to_ceg(new_name, stop=options["stop"], replace=replace)
-            say(ceg.summary)
+            say(ceg.own_summary)
         if options["draw"] is not None:
             with working("drawing", database):
                 look = {key: options[key] for key in ("edge_info", "min_n")}

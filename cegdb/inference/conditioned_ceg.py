@@ -150,7 +150,6 @@ def _build(
             "summary": {
                 "evidence": str(model.evidence),
                 "height": int(merged.height[0]),
-                "hints": [],
             },
             **made_by(time.perf_counter() - started),
         },

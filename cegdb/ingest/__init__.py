@@ -14,6 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from cegdb.errors import SurveyError
+from cegdb.findings import Finding, record
 from cegdb.ingest.codebook.codebook import CodebookSource, load_codebook
 from cegdb.ingest.codebook.gates import apply_gates, ordered_gates
 from cegdb.ingest.coding.cell_codes import LIMITS, CodingLimits, read_lines
@@ -28,7 +29,12 @@ from cegdb.ingest.coding.levels import find_levels
 from cegdb.ingest.coding.missing_patterns import missing_patterns
 from cegdb.ingest.csv.csv_file import retry_rewritten
 from cegdb.ingest.files.sources import Source, load_chunks, open_source, query_progress
-from cegdb.ingest.receipt import fingerprint_of, receipt_of, surveys_of_same_files
+from cegdb.ingest.receipt import (
+    fingerprint_of,
+    receipt_of,
+    survey_findings,
+    surveys_of_same_files,
+)
 from cegdb.ingest.settings import check_settings
 from cegdb.ingest.survey_version import (
     SurveyVersion,
@@ -265,6 +271,13 @@ def _ingest(
         patterns = missing_patterns(steps, response_table(plan.survey_id), variables)
         fingerprint = fingerprint_of(plan.relation.files)
         fingerprints = _fingerprints(plan, fingerprint)
+        found = survey_findings(
+            plan.relation,
+            plan.settings,
+            variables,
+            coded.gate_report,
+            surveys_of_same_files(catalog, fingerprint, plan.name),
+        )
         receipt = receipt_of(
             plan.relation,
             plan.settings,
@@ -276,11 +289,13 @@ def _ingest(
             gates=coded.gate_report,
             effects=coded.design_effects,
             patterns=patterns,
-            same_files=surveys_of_same_files(catalog, fingerprint, plan.name),
+            findings=found,
         )
         survey = _catalog_row(plan, receipt, fingerprints)
         survey |= {"n": n, "n_distinct": n_distinct, **made_by(time.perf_counter() - started)}
         write(catalog, "survey", survey, is_update=plan.earlier is not None)
+        kept = () if plan.appended_to is None else ("read_twice", "gate")
+        record(catalog, "survey", plan.survey_id, found, kept=kept)
     return plan.survey_id
 
 
@@ -340,7 +355,7 @@ def _find_levels(steps: Steps, plan: _Plan, lines: _Lines) -> list[Variable]:
     """Return the variables with their levels, those that earlier rows have included."""
     variables = find_levels(steps, plan.relation, plan.settings.variables)
     if plan.earlier is not None:
-        plan.settings.hints.extend(new_labels(plan.earlier, variables))
+        plan.settings.findings.extend(new_labels(plan.earlier, variables))
     if not lines.n_read and plan.appended_to is None and plan.declared_by is None:
         raise SurveyError(f"{plan.relation.title} has a header but no rows")
     return variables
@@ -419,7 +434,7 @@ def _catalog_row(
 
 
 def _fingerprints(plan: _Plan, fingerprint: str | None) -> list[str]:
-    """Return those of all files of the survey; hint at a file that it has already."""
+    """Return those of all files of the survey; note a file that it has already."""
     fingerprints = [fingerprint] if fingerprint else []
     if plan.appended_to is None:
         return fingerprints
@@ -428,10 +443,11 @@ def _fingerprints(plan: _Plan, fingerprint: str | None) -> list[str]:
     if fingerprint and not digests.isdisjoint(fingerprint.split()):
         title = plan.relation.title
         file = title if len(plan.relation.files) == 1 else f"a file of {title}"
-        plan.settings.hints.append(
+        sentence = (
             f"{file} was read into this survey before (the same bytes): its rows now count "
-            "twice; to replace rows, use refresh"
+            "twice"
         )
+        plan.settings.findings.append(Finding("read_twice", sentence))
     return [*earlier, *fingerprints]
 
 

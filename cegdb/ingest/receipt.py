@@ -6,8 +6,9 @@ import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cegdb.ingest.codebook.gates import gate_hints
-from cegdb.ingest.label_checks import guessed_role, label_hints
+from cegdb.findings import Finding
+from cegdb.ingest.codebook.gates import gate_findings
+from cegdb.ingest.label_checks import guessed_role, label_findings
 from cegdb.names import invisible_ends, trimmed
 
 if TYPE_CHECKING:
@@ -32,12 +33,12 @@ def receipt_of(
     gates: list[dict[str, object]],
     effects: dict[str, float],
     patterns: dict[str, object],
-    same_files: list[str],
+    findings: list[Finding],
 ) -> dict[str, object]:
     """Return the receipt as it is stored in the catalog.
 
     ``n_lines`` are those of the right shape, ``n_zero`` those of them with a count of 0, ``n``
-    respondents. ``same_files`` are surveys made of the same bytes.
+    respondents.
     """
     skipped = relation.skipped_rows
     n_bad = sum(rows.count for rows in skipped)
@@ -61,32 +62,69 @@ def receipt_of(
             if (labels := variable.declared_labels())
         },
         "notes": relation.notes,
-        "hints": [
-            *(f"survey {name!r} was read from an identical file" for name in same_files),
-            *_column_hints(relation, settings),
-            *settings.hints,
-            *gate_hints(gates),
-            *label_hints(variables, settings),
-        ],
+        "hints": [finding.text for finding in findings],
     }
 
 
-def _column_hints(relation: Relation, settings: Settings) -> list[str]:
-    """Return hints about columns that may have another role or another name."""
+def survey_findings(
+    relation: Relation,
+    settings: Settings,
+    variables: list[Variable],
+    gates: list[dict[str, object]],
+    same_files: list[str],
+) -> list[Finding]:
+    """Return what looks wrong; ``same_files`` are surveys made of the same bytes."""
+    return [
+        *(
+            Finding("same_file", f"survey {name!r} was read from an identical file")
+            for name in same_files
+        ),
+        *(
+            [
+                Finding(
+                    "clusters",
+                    f"the sample is clustered ({settings.cluster!r}), and its strata are not "
+                    "known",
+                )
+            ]
+            if settings.cluster is not None
+            else []
+        ),
+        *_column_findings(relation, settings),
+        *settings.findings,
+        *gate_findings(gates),
+        *label_findings(variables, settings),
+    ]
+
+
+def _column_findings(relation: Relation, settings: Settings) -> list[Finding]:
+    """Return columns that may have another role or another name."""
     column_of_role = {"count": settings.count, "weight": settings.weight}
     return [
         *(
-            f"column {name!r} looks like a {role}: if it is one, ingest with {role}={name!r}"
+            Finding(
+                "unused_column",
+                f"column {name!r} looks like a {role}",
+                f"if it is one, ingest with {role}={name!r}",
+            )
             for name in settings.variables
             if (role := guessed_role(name)) and column_of_role[role] is None
         ),
         *(
-            f"column {name!r} is called {column!r} in {relation.title}"
+            Finding(
+                "columns",
+                f"column {name!r} is called {column!r} in {relation.title}",
+                "if it is the wrong one, rename it in the file",
+            )
             for name, column in settings.column_in_source.items()
         ),
         *(
-            f"the name {name!r} begins or ends with what cannot be seen: {invisible}; "
-            f"{trimmed(name)!r} finds it too, but not in SQL: better rename the column"
+            Finding(
+                "columns",
+                f"the name {name!r} begins or ends with what cannot be seen: {invisible}; "
+                f"{trimmed(name)!r} finds it too, but not in SQL",
+                "better rename the column",
+            )
             for name in settings.variables
             if (invisible := invisible_ends(name))
         ),

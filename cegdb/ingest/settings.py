@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from cegdb.errors import SurveyError, items_of, listed
+from cegdb.findings import Finding
 from cegdb.ingest.codebook.codebook import CodebookEntry, load_codebook
 from cegdb.ingest.coding.bins import bins_of, plain
 from cegdb.ingest.coding.variables import Variable
@@ -37,7 +38,7 @@ class Settings:
     missing: dict[str, list[str]]
     column_in_source: dict[str, str]
     gates: dict[str, str]
-    hints: list[str]
+    findings: list[Finding]
     all_columns: bool
     labels_for_all: dict[str, list[str]]
     entries_without_column: dict[str, CodebookEntry]
@@ -102,7 +103,7 @@ def check_settings(relation: Relation, options: IngestOptions) -> Settings:
     empty = [name for name, labels in levels.items() if not labels]
     if empty:
         raise SurveyError(f"levels of {empty[0]!r} is empty", hint="give at least one label")
-    entries, entries_without_column, hints = _entries(book, names, where)
+    entries, entries_without_column, findings = _entries(book, names, where)
     for name, bins in _items(options.bins, chosen, "bins"):
         entries[name] = replace(
             entries.get(name, CodebookEntry()), bins=bins_of(bins, repr(name))
@@ -136,7 +137,7 @@ def check_settings(relation: Relation, options: IngestOptions) -> Settings:
         missing,
         column_in_source,
         {name: str(rule) for name, rule in gates.items()},
-        hints,
+        findings,
         columns is None,
         {
             setting: _label_list(labels, setting)
@@ -236,26 +237,24 @@ def _check_names(chosen: list[str], relation: Relation) -> None:
 
 def _entries(
     book: Codebook, names: Sequence[str], where: str
-) -> tuple[dict[str, CodebookEntry], dict[str, CodebookEntry], list[str]]:
-    """Return the codebook's entries by column, those of no column, and hints about these."""
+) -> tuple[dict[str, CodebookEntry], dict[str, CodebookEntry], list[Finding]]:
+    """Return the codebook's entries by column, those of no column, and findings on these."""
     entries: dict[str, CodebookEntry] = {}
     entries_without_column: dict[str, CodebookEntry] = {}
-    hints = []
+    findings = []
     for name, entry in book.variables.items():
         try:
             (column,) = find_columns(names, [name], where)
         except SurveyError:
             close = did_you_mean(name, names)
-            hints.append(
-                f"the codebook describes {name!r}, which is not a column of {where}"
-                + (f"; {close}" if close else "")
-            )
+            sentence = f"the codebook describes {name!r}, which is not a column of {where}"
+            findings.append(Finding("columns", sentence, close or None))
             entries_without_column[name] = entry
             continue
         if column in entries:
             raise SurveyError(f"the codebook describes {column!r} twice")
         entries[column] = entry
-    return entries, entries_without_column, hints
+    return entries, entries_without_column, findings
 
 
 def _items(

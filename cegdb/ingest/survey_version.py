@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import sqlalchemy as sa
 
 from cegdb.errors import SurveyError, listed
+from cegdb.findings import Finding
 from cegdb.ingest.codebook.codebook import load_codebook
 from cegdb.ingest.coding.bins import number_of, plain
 from cegdb.ingest.coding.cell_codes import count_query, max_grouping_sets
@@ -23,7 +24,15 @@ from cegdb.ingest.files.relation import match_columns
 from cegdb.ingest.settings import check_settings
 from cegdb.options import IngestOptions
 from cegdb.store import schema
-from cegdb.store.catalog import claim_name, drop_variables, new_id, response_table, row, write
+from cegdb.store.catalog import (
+    claim_name,
+    copy_rows,
+    drop_variables,
+    new_id,
+    response_table,
+    row,
+    write,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -143,7 +152,7 @@ def later_settings(
             "its design effects cannot be estimated again, because clusters are not stored",
             hint="refresh it with all its files at once, or ingest the file as another survey",
         )
-    renamed, columns, column_in_source, hints = _match_survey(
+    renamed, columns, column_in_source, findings = _match_survey(
         relation, survey, is_append=is_append
     )
     settings = check_settings(renamed, stored_options(survey, columns, decimal))
@@ -157,17 +166,17 @@ def later_settings(
         structural={},  # a later file need not have these labels
         missing={},
         column_in_source=column_in_source,
-        hints=hints,
+        findings=findings,
         all_columns=survey.settings.get("all_columns", False),
     )
 
 
 def _match_survey(
     relation: Relation, survey: SurveyVersion, *, is_append: bool
-) -> tuple[Relation, list[str], dict[str, str], list[str]]:
+) -> tuple[Relation, list[str], dict[str, str], list[Finding]]:
     """Return a later file with the survey's column names.
 
-    Also its variables from now on, names found under another spelling, and hints about
+    Also its variables from now on, names found under another spelling, and findings on
     columns that came or went. A column that the file lacks is blank in its rows if these are
     appended; else the survey loses it, if no tree uses it.
     """
@@ -199,13 +208,15 @@ def _match_survey(
     if settings.get("all_columns"):
         added = [column for column in names if column not in wanted]
     gone = [column for column in lacking if column in survey.variables]
-    hints = []
+    findings = []
     if gone:
         effect = "their cells are blank in its rows" if is_append else "they are dropped"
-        hints.append(f"{relation.title} lacks the columns {listed(map(repr, gone))}: {effect}")
+        sentence = f"{relation.title} lacks the columns {listed(map(repr, gone))}: {effect}"
+        findings.append(Finding("wave", sentence))
     if added:
         effect = "their cells are blank in earlier rows" if is_append else "they are added"
-        hints.append(f"{relation.title} has the columns {listed(map(repr, added))}: {effect}")
+        sentence = f"{relation.title} has the columns {listed(map(repr, added))}: {effect}"
+        findings.append(Finding("wave", sentence))
     blank = gone if is_append else []
     renamed = replace(
         relation,
@@ -216,7 +227,7 @@ def _match_survey(
         chunks=relation.chunks and partial(_chunks, relation, column_of, blank),
     )
     column_in_source = {column: other for column, other in column_of.items() if column != other}
-    return renamed, [*columns, *added], column_in_source, hints
+    return renamed, [*columns, *added], column_in_source, findings
 
 
 def _chunks(
@@ -287,6 +298,7 @@ def supersede(catalog: sa.Connection, survey: SurveyVersion) -> None:
     )
     to_former = {"survey_id": former_id}
     catalog.execute(sa.update(schema.event_tree).where(of_survey).values(**to_former))
+    copy_rows(catalog, "survey", survey_id, former_id)
     of_survey = schema.variable.c.survey_id == survey_id
     catalog.execute(sa.update(schema.variable).where(of_survey).values(**to_former))
 
@@ -355,17 +367,18 @@ def _merged_weights(earlier: Mapping[str, Any], receipt: Mapping[str, Any]) -> d
     }
 
 
-def new_labels(survey: SurveyVersion, variables: Sequence[Variable]) -> list[str]:
-    """Return a hint for each variable that has answers that its earlier rows do not have."""
-    hints = []
+def new_labels(survey: SurveyVersion, variables: Sequence[Variable]) -> list[Finding]:
+    """Return the variables that have answers that their earlier rows do not have."""
+    findings = []
     for variable in variables:
         if variable.name not in survey.variables:
             continue
         earlier = set(survey.variables[variable.name].labels("value"))
         new = [label for label in dict.fromkeys(variable.values) if label not in earlier]
         if earlier and new:
-            hints.append(
+            sentence = (
                 f"{variable.name!r} has answers that earlier rows do not have: "
                 f"{listed(map(repr, new))}"
             )
-    return hints
+            findings.append(Finding("wave", sentence, variable=variable.name))
+    return findings

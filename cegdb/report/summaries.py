@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from cegdb.demo import demo_of
 from cegdb.errors import agreeing, counted
 from cegdb.evidence import measure_text
+from cegdb.findings import DETAIL, TIE, spurious_sentence, spurious_stages
 from cegdb.ingest.files.cell_labels import abbreviated_source
 from cegdb.options import GREEDY_METHODS, SCORE_NAMES
 from cegdb.report.lineage import json_column
@@ -16,18 +17,19 @@ from cegdb.report.words.phrases import at_most
 from cegdb.sqlfiles import Steps, in_phase
 from cegdb.stages.edits import AVERAGED
 from cegdb.stages.learning import CLOSE
-from cegdb.store.catalog import response_table
+from cegdb.store.catalog import KIND_WORDS, response_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from cegdb.findings import StoredFinding
     from cegdb.options import Kind
     from cegdb.store import Store
 
 _LONGEST: Final = 60
 _MOST_BAD: Final = 5
 _MOST_ZEROS: Final = 5
-_TIE: Final = 1e-6
+_MOST_INHERITED: Final = 5
 _VIOLATION: Final = ("invariant", "kind", "name", "row_id", "detail")
 _DECISIONS: Final = {
     "blank_structural": "blank (not applicable)",
@@ -37,15 +39,16 @@ _DECISIONS: Final = {
 }
 
 
-def summary(kind: Kind, row: Mapping[str, Any]) -> str:
+def summary(kind: Kind, row: Mapping[str, Any], found: Sequence[StoredFinding] = ()) -> str:
     """Return what was made, which defaults were used, and what looks wrong, in a few lines.
 
-    ``row`` is the object's catalog row; hints begin with ``note:``.
+    ``row`` is the object's catalog row. Lines of findings begin with ``note:``; of those in
+    objects that it was made from, the most consequential are shown.
 
     Examples
     --------
     >>> print(summary("ceg", {"name": "falls", "n_vertices": 12, "n_edges": 25,
-    ...     "summary": {"steps": 4, "height": 4, "stopped_early": False, "hints": []}}))
+    ...     "summary": {"steps": 4, "height": 4, "stopped_early": False}}))
     CEG 'falls': 12 vertices (including the sink), 25 edges; 4 steps, height 4
     """
     details = json_column(row, "summary")
@@ -53,9 +56,27 @@ def summary(kind: Kind, row: Mapping[str, Any]) -> str:
     lines = summarise(row, details)
     if row.get("is_stale"):
         lines[0] += " (stale: its survey has changed)"
-    hints = details.get("hints", [])
-    notes = [f"note: {hint}" for hint in hints] if isinstance(hints, list) else []
-    return "\n".join([*lines, *notes])
+    return "\n".join([*lines, *_notes(kind, found)])
+
+
+def _notes(kind: Kind, found: Sequence[StoredFinding]) -> list[str]:
+    """Return a line for each finding, but for that of the first line, being stale."""
+    shown = [
+        one
+        for one in found
+        if one.finding != "stale" and (one.from_kind == kind or one.consequence < DETAIL)
+    ]
+    inherited = [one for one in shown if one.from_kind != kind]
+    left_out = set(inherited[_MOST_INHERITED:])
+    lines = [
+        f"note: {'' if one.from_kind == kind else f'{KIND_WORDS[one.from_kind]}: '}{one.text}"
+        for one in shown
+        if one not in left_out
+    ]
+    if left_out:
+        verb = agreeing(len(left_out), "are")
+        lines.append(f"note: {counted(len(left_out), 'more')} {verb} among its findings")
+    return lines
 
 
 def _sources(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[object]:
@@ -223,14 +244,16 @@ def _staging(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
         lines += _drift(drift)
     if "spurious_stages" in details:
         if details["null_runs"]:
-            lines += [*_learning(row["method"], settings, details), _spurious(details)]
+            lines += _learning(row["method"], settings, details)
+            if not spurious_stages(details, 0):
+                lines.append(f"  {spurious_sentence(details)}")
         else:
             lines.append("  nothing could merge: no hyperstage had two stages to start with")
     if "posterior" in details:
         known = details["posterior"]
         lines.append(
             f"  among all stagings (structure prior {known['structure_prior']}): "
-            f"{posterior_text(known)}"
+            f"{posterior_text(known, with_better=False)}"
         )
     if "parents" in details:
         lines.append(_parents(details["parents"]))
@@ -325,8 +348,10 @@ def _probability(logarithm: float) -> str:
     return "below 1e-6" if logarithm < math.log(1e-6) else f"{math.exp(logarithm):.2g}"
 
 
-def posterior_text(known: Mapping[str, Any]) -> str:
+def posterior_text(known: Mapping[str, Any], *, with_better: bool = True) -> str:
     """Return how probable a staging is among all stagings, and whether a better one is known.
+
+    A better one is left out where it is among the findings.
 
     Examples
     --------
@@ -335,37 +360,11 @@ def posterior_text(known: Mapping[str, Any]) -> str:
     """
     probability = _probability(known["log_probability"])
     at_most = "at most " if known["is_sampled"] and probability[0].isdigit() else ""
+    shown = f"the one shown has posterior probability {at_most}{probability}"
     gain = known["log_gain"]
-    better = (
-        f"a better one is known (+{gain:.2g} log)" if gain > _TIE else "none better is known"
-    )
-    return f"the one shown has posterior probability {at_most}{probability}; {better}"
-
-
-def _spurious(details: Mapping[str, Any]) -> str:
-    """Return the expected number of spurious stages."""
-    sampled, learnt = details["null_situations"], details["situations_learnt"]
-    of_sample = (
-        f", on a sample of {sampled:,} of {learnt:,} situations; all of them usually give more"
-        if sampled < learnt
-        else ""
-    )
-    return (
-        f"  expected number of spurious stages: {spurious_stages_text(details)} if the "
-        "situations of each hyperstage were alike "
-        f"({counted(details['null_runs'], 'null run')}{of_sample})"
-    )
-
-
-def spurious_stages_text(details: Mapping[str, Any], *, with_error: bool = True) -> str:
-    """Return the expected number of spurious stages, with its error if it is not too small."""
-    expected = details["spurious_stages"]
-    if not expected:
-        return "0"
-    if expected < 0.005:
-        return "less than 0.01"
-    error = f" ± {details['spurious_stages_error']:.2f}" if with_error else ""
-    return f"{expected:.2f}{error}"
+    if gain <= TIE:
+        return f"{shown}; none better is known"
+    return f"{shown}; a better one is known (+{gain:.2g} log)" if with_better else shown
 
 
 def _drift(drift: Mapping[str, Any]) -> list[str]:

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from cegdb.clustering import StagingModel, posterior
 from cegdb.errors import StagingError
+from cegdb.findings import KINDS, better_staging, record
 from cegdb.options import PosteriorOptions
 from cegdb.sqlfiles import Steps
 from cegdb.stability.bootstrap import MAX_PAIRS
@@ -198,6 +199,10 @@ def _record(
     summary = {**staging["summary"], "posterior": known}
     values = {"staging_id": staging["staging_id"], "summary": summary}
     write(catalog, "staging", values, is_update=True)
+    n = row(catalog, "tree", staging["tree_id"])["n"]
+    better = better_staging(known["log_gain"], n)
+    others = [kind for kind in KINDS if kind != "better_staging"]
+    record(catalog, "staging", staging["staging_id"], better, kept=others)
 
 
 def _report(

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args
 
 import sqlalchemy as sa
 
+from cegdb import findings
 from cegdb.clustering import Coarsening
 from cegdb.clustering.null_bootstrap import Budget
-from cegdb.errors import StagingError, agreeing, counted, is_one_of
+from cegdb.errors import StagingError, counted, is_one_of
 from cegdb.options import STAGE_ALPHA, StartRule
 from cegdb.sqlfiles import Steps
 from cegdb.stages.depends import add_dependence_stages
@@ -45,8 +46,6 @@ if TYPE_CHECKING:
     from cegdb.stages.scores import Arrays
     from cegdb.store import Store
 
-_MOST_HINTS: Final = 5
-_FEW_HISTORIES: Final = 50
 # Okabe & Ito (2008), then Tol's "muted" scheme: both made for colour-blind readers.
 PALETTE: Final = [
     "#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7",
@@ -151,7 +150,26 @@ def build(store: Store, tree_id: int, request: StagingRequest) -> int:
                 "staging_size", staging_id=staging_id
             )
         }
-        least_prior, hints = _hints(steps, staging_id, tree, groups["prior"])
+        least_prior, of_prior = smallest_prior(steps)
+        has_source = isinstance(groups["prior"], dict) and "source" in groups["prior"]
+        summary = {
+            "alpha_is_default": options.alpha is None,
+            "stages_by_kind": sizes,
+            "merges": outcome.n_merges,
+            "situations_not_named": outcome.n_unnamed,
+            "edges_relabelled": n_relabelled,
+            "is_kept": request.keeps_stages,
+            "smallest_prior": least_prior,
+            **outcome.learning_summary,
+        }
+        found = [
+            *_uneven_labels(steps, staging_id, tree),
+            *([] if has_source else of_prior),
+            *outcome.found,
+            *findings.spurious_stages(summary, tree["n"]),
+            *findings.skipped_paths(skipped or []),
+            *(findings.stage_findings(steps, staging_id) if tree["n"] else []),
+        ]
         recorded = groups if former is None else recorded_settings(former)
         write(
             catalog,
@@ -170,21 +188,12 @@ def build(store: Store, tree_id: int, request: StagingRequest) -> int:
                     **weighting.as_json(),
                     **recorded,
                 },
-                "summary": {
-                    "alpha_is_default": options.alpha is None,
-                    "stages_by_kind": sizes,
-                    "merges": outcome.n_merges,
-                    "situations_not_named": outcome.n_unnamed,
-                    "edges_relabelled": n_relabelled,
-                    "is_kept": request.keeps_stages,
-                    "smallest_prior": least_prior,
-                    **outcome.learning_summary,
-                    "hints": [*hints, *outcome.hints, *(skipped or [])],
-                },
+                "summary": summary,
                 **made_by(time.perf_counter() - started),
             },
             is_update=former is not None,
         )
+        findings.record(catalog, "staging", staging_id, found)
     return staging_id
 
 
@@ -286,12 +295,12 @@ def _read_groups(
 
 
 class _Outcome(NamedTuple):
-    """How the stages came about, for the summary."""
+    """How the stages came about, and what was found then."""
 
     n_merges: int = 0
     n_unnamed: int = 0
     learning_summary: Mapping[str, object] = {}
-    hints: Sequence[str] = ()
+    found: Sequence[findings.Finding] = ()
 
 
 def _make_stages(
@@ -393,32 +402,19 @@ def _learn(
     return _Outcome(
         n_merges=n_merges,
         learning_summary=summary,
-        hints=_history_hints(steps, tree, has_parents=has_parents),
+        found=_history_findings(steps, tree, has_parents=has_parents),
     )
 
 
-def _history_hints(
+def _history_findings(
     steps: Steps, tree: Mapping[str, Any], *, has_parents: bool
-) -> Sequence[str]:
-    """Return hints about histories that few rows have, and about those that none has."""
-    if has_parents:
-        if tree["settings"]["sampling_zeros"] != "none":
-            return []
-        hint = (
-            "an answer that nobody gave after some history has no edge there "
-            "(sampling_zeros='none'), so new rows with it have probability 0; build the tree "
-            "with sampling_zeros='floret' to give them the probability of their stage"
-        )
-        return [hint]
-    ((n_rare, n_reached),) = steps.fetch("rare_history")
-    if n_reached < _FEW_HISTORIES or 2 * n_rare <= n_reached:
+) -> list[findings.Finding]:
+    """Return what was found about histories that few rows have, and that none has."""
+    if not has_parents:
+        return findings.rare_histories(*steps.fetch("rare_history")[0])
+    if tree["settings"]["sampling_zeros"] != "none":
         return []
-    hint = (
-        f"{n_rare:,} of {n_reached:,} histories were seen only once or twice, too rarely to "
-        "learn their stages: new rows are predicted badly; learn from fewer earlier answers "
-        "(max_parents=3, --max-parents 3)"
-    )
-    return [hint]
+    return [findings.no_edges_for_new_answers()]
 
 
 def write_stages(
@@ -448,44 +444,13 @@ def write_stages(
     return estimates
 
 
-def _hints(
-    steps: Steps, staging_id: int, tree: Mapping[str, Any], prior: object
-) -> tuple[float | None, list[str]]:
-    """Return the smallest prior of an edge, and the hints of the summary."""
-    hints = _label_hints(steps, staging_id, tree)
-    least, prior_hint = smallest_prior(steps)
-    has_source = isinstance(prior, dict) and "source" in prior
-    if prior_hint is not None and not has_source:
-        hints.append(prior_hint)
-    return least, hints
-
-
-def _label_hints(steps: Steps, staging_id: int, tree: Mapping[str, Any]) -> list[str]:
-    """Return hints for the variables whose florets do not all have the same labels.
-
-    Those with most hyperstages are named, and the others counted.
-    """
+def _uneven_labels(
+    steps: Steps, staging_id: int, tree: Mapping[str, Any]
+) -> list[findings.Finding]:
+    """Return the variables whose florets do not all have the same labels."""
     if tree["settings"]["sampling_zeros"] != "none":
         return []  # what lacks in completed florets was declared impossible
-    label_sets: dict[str, list[tuple[set[str], int]]] = {}
-    for variable, labels, n in steps.fetch("hyperstage_size", staging_id=staging_id):
-        label_sets.setdefault(str(variable), []).append((set(labels or []), n))
-    uneven: list[tuple[int, str]] = []
-    for variable, of_variable in label_sets.items():
-        all_labels = set[str]().union(*(labels for labels, _ in of_variable))
-        n_lacking = sum(n for labels, n in of_variable if labels != all_labels)
-        if n_lacking:
-            verb = agreeing(n_lacking, "lack")
-            hint = (
-                f"{variable!r} has {counted(len(of_variable), 'hyperstage')}: "
-                f"{counted(n_lacking, 'situation')} {verb} some of its answers, and situations "
-                "with different answers cannot share a stage (see sampling_zeros)"
-            )
-            uneven.append((len(of_variable), hint))
-    uneven.sort(key=lambda size_and_hint: -size_and_hint[0])
-    hints = [hint for _, hint in uneven[:_MOST_HINTS]]
-    n_more = len(uneven) - _MOST_HINTS
-    if n_more > 0:
-        more = counted(n_more, "more variable")
-        hints.append(f"{more} {agreeing(n_more, 'have')} several hyperstages")
-    return hints
+    label_sets: dict[str, list[tuple[set[str], int, int]]] = {}
+    for variable, labels, *sizes in steps.fetch("hyperstage_size", staging_id=staging_id):
+        label_sets.setdefault(str(variable), []).append((set(labels or []), *sizes))
+    return findings.uneven_labels(label_sets)

@@ -12,6 +12,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeGuard, cast, get_args
 
 from cegdb.errors import LARGEST, StagingError, SurveyError, counted, is_one_of, listed
+from cegdb.findings import Finding, small_prior
 from cegdb.ingest.files.cell_labels import label_of
 from cegdb.ingest.files.relation import match_columns
 from cegdb.ingest.files.sources import Source, keep_cells, open_source
@@ -98,17 +99,12 @@ def has_priors(steps: Steps, staging_id: int) -> bool:
     return bool(is_given)
 
 
-def smallest_prior(steps: Steps) -> tuple[float | None, str | None]:
-    """Return the smallest entry of florets with several edges, and a hint if it is tiny."""
+def smallest_prior(steps: Steps) -> tuple[float | None, list[Finding]]:
+    """Return the smallest entry of florets with several edges, and a finding if it is tiny."""
     for least, variable in steps.fetch("smallest_prior"):
-        if least >= SMALL_PRIOR:
-            return least, None
-        return least, (
-            f"the smallest prior entry is {least:.2g} (of {variable!r}), below {SMALL_PRIOR}: "
-            "stages of later questions may merge too easily; give a larger alpha, or "
-            "prior='floret'"
-        )
-    return None, None
+        found = [small_prior(least, SMALL_PRIOR, variable)] if least < SMALL_PRIOR else []
+        return least, found
+    return None, []
 
 
 def _read_priors(reader: GroupReader, prior: Prior) -> dict[str, object]:

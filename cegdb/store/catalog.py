@@ -42,12 +42,18 @@ class _Storage(NamedTuple):
 
 
 _STORAGE: Final[Mapping[Kind, _Storage]] = {
-    "survey": _Storage(schema.survey, "survey_id", None, ()),
+    "survey": _Storage(schema.survey, "survey_id", None, (schema.finding,)),
     "tree": _Storage(
         schema.event_tree,
         "tree_id",
         "survey",
-        (schema.vertex, schema.edge, schema.vertex_weight, schema.presumed_zero),
+        (
+            schema.vertex,
+            schema.edge,
+            schema.vertex_weight,
+            schema.presumed_zero,
+            schema.finding,
+        ),
     ),
     "staging": _Storage(
         schema.staging,
@@ -68,6 +74,7 @@ _STORAGE: Final[Mapping[Kind, _Storage]] = {
             schema.bootstrap_interval,
             schema.costaging,
             schema.hyperstage_posterior,
+            schema.finding,
         ),
     ),
     "ceg": _Storage(
@@ -324,7 +331,7 @@ def copy_rows(
     object_id: int,
     copy_id: int,
     *,
-    omitted: sa.TableClause,
+    omitted: sa.TableClause | None = None,
 ) -> None:
     """Copy the rows of an object, in their order, for another, except those of one table."""
     storage = _STORAGE[kind]
@@ -387,6 +394,7 @@ def drop_superseded(catalog: sa.Connection) -> None:
         .where(survey.survey_id.not_in(sa.select(schema.event_tree.c.survey_id)))
     )
     for survey_id in catalog.execute(query).scalars().all():
+        delete_rows(catalog, "survey", survey_id)
         drop_variables(catalog, survey_id)
         catalog.execute(sa.delete(schema.survey).where(survey.survey_id == survey_id))
 

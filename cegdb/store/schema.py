@@ -50,6 +50,12 @@ ceg = _table(
     *_PROVENANCE, "root_staging_id", "probability", "relative_likelihood",
 )  # fmt: skip
 
+finding = _table(
+    "finding",
+    "survey_id", "tree_id", "staging_id", "ordinal", "finding", "consequence", "variable",
+    "sentence", "n", "advice",
+)  # fmt: skip
+
 # Up to 10^8 rows, written by SQL steps as a whole: only the column of the owner.
 vertex = _table("vertex", "tree_id")
 vertex_weight = _table("vertex_weight", "tree_id")

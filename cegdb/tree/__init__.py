@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import sqlalchemy as sa
 
-from cegdb.errors import TreeError, agreeing, counted, items_of, listed
+from cegdb import findings
+from cegdb.errors import TreeError, counted, items_of, listed
 from cegdb.ingest.coding.levels import MANY_LEVELS
 from cegdb.ingest.coding.variables import MISSING
 from cegdb.ingest.files.cell_labels import label_of
@@ -163,6 +164,12 @@ def _build(
             _refuse_equivalent_siblings(steps, tree_id)
         size = steps.fetch("tree_size", tree_id=tree_id)[0]
         presumed = steps.fetch("largest_presumed_zero", tree_id=tree_id, most=_MOST_PRESUMED)
+        found = [
+            *_missing_answers(variables, codes, policy, survey["n"]),
+            *findings.skipped_paths(skipped or []),
+            *findings.thin_situations(steps, tree_id),
+            *findings.reversals(steps, tree_id, survey_id, [one.name for one in variables]),
+        ]
     paths: dict[str, Sequence[object]] = {
         "add_paths": [_labels_by_name(path, variables) for path in add_paths],
         "impossible": [_labels_by_name(path, variables) for path in impossible],
@@ -178,21 +185,20 @@ def _build(
             **policy.as_json(),
             **paths,
         },
-        **_results(size, variables, codes, presumed, policy, survey["n"], skipped or []),
+        **_results(size, codes, presumed, policy, survey["n"]),
         **made_by(time.perf_counter() - started),
     }
     write(catalog, "tree", tree, is_update=not is_new)
+    findings.record(catalog, "tree", tree_id, found)
     return tree_id
 
 
 def _results(
     size: Sequence[Any],
-    variables: Sequence[TreeVariable],
     codes: PathCodes,
     presumed: Sequence[tuple[Any, ...]],
     policy: Policy,
     n_survey: int,
-    skipped: Sequence[str],
 ) -> dict[str, object]:
     """Return what the catalog says of a tree that was built: its size and its summary."""
     n, n_vertices, n_situations, n_leaves, height, n_stopped, n_zero = size
@@ -215,7 +221,6 @@ def _results(
                 "n": presumed[0][-1] if presumed else 0,
                 "shown": [dict(zip(_PRESUMED, zero, strict=False)) for zero in presumed],
             },
-            "hints": [*_hints(variables, codes, policy, n_survey), *skipped],
         },
     }
 
@@ -496,43 +501,27 @@ def _missing_counts(codes: PathCodes, policy: Policy, n: int) -> dict[str, objec
     }
 
 
-def _hints(
+def _missing_answers(
     variables: Sequence[TreeVariable], codes: PathCodes, policy: Policy, n: int
-) -> list[str]:
-    """Return hints about rows that do not reach a leaf."""
-    hints = []
+) -> list[findings.Finding]:
+    """Return what was found about rows that do not reach a leaf."""
     unanswered = [
         variable.name
         for variable in variables
         if variable.is_unanswered and codes.decisions[variable.name]["blank_missing"]
     ]
-    if unanswered:
-        hints.append(
-            f"nobody in the survey answered {listed(map(repr, unanswered))}: if nobody was "
-            "asked, leave it out of order or use blank='structural'"
-        )
+    found = findings.unanswered(unanswered)
     missing = _missing_counts(codes, policy, n)
     stopped = int(str(missing.get("rows_with_a_missing_answer", 0)))
-    if stopped * 10 > n and policy.missing == "prefix":
-        hints.append(
-            f"{stopped:,} of {counted(n, 'respondent')} ({100 * stopped / n:.0f} %) "
-            f"{agreeing(stopped, 'count')} only up to a missing answer; "
-            f"{codes.n_answered_later:,} of them {agreeing(codes.n_answered_later, 'have')} "
-            "later answers, which are not used (see missing_policy)"
-        )
+    if policy.missing == "prefix":
+        found += findings.stopped_rows(stopped, codes.n_answered_later, n)
     for name, decided in codes.decisions.items():
-        stopped = decided["blank_missing"] + decided["missing"]
-        if stopped and policy.missing != "category":
-            verb = "left out" if policy.missing == "complete" else "counted up to there"
-            hints.append(
-                f"{stopped:,} of {counted(n, 'respondent')} {agreeing(stopped, 'have')} no "
-                f"answer to {name!r} and {agreeing(stopped, 'are')} {verb}"
+        if policy.missing != "category":
+            found += findings.missing_answers(
+                name,
+                decided["blank_missing"] + decided["missing"],
+                n,
+                is_left_out=policy.missing == "complete",
             )
-        n_structural = decided["missing_structural"]
-        if n_structural:
-            hints.append(
-                f"{counted(n_structural, 'missing answer')} to {name!r} "
-                f"{agreeing(n_structural, 'count')} as not applicable, because nobody with the "
-                "same history answered it"
-            )
-    return hints
+        found += findings.inapplicable_answers(name, decided["missing_structural"])
+    return found

@@ -648,7 +648,7 @@ def test_ingest_prints_the_receipt(db: Path, tmp_path: Path) -> None:
     assert receipt["rows_read"] == 3
     assert receipt["format"]["encoding"] == "utf-8"
     assert receipt["patterns"]["shown"][0] == {"pattern": "+", "n": 1}
-    assert "survey 'dirty' was read from an identical file" in receipt["hints"]
+    assert "survey 'dirty' was read from an identical file" in " ".join(receipt["hints"])
 
 
 @pytest.mark.slow

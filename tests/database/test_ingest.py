@@ -568,7 +568,7 @@ def test_columns_choose_variables_and_their_order(db: Database) -> None:
     survey = db.ingest(frame, columns=["VOTE", "Sex", "area"])
     assert list(labels_of(survey)) == [" vote ", "Sex", "area"]
     assert survey.receipt["columns_found_as"] == {"VOTE": " vote "}
-    assert "column 'VOTE' is called ' vote ' in DataFrame" in survey.receipt["hints"]
+    assert survey.findings()["sentence"][0] == "column 'VOTE' is called ' vote ' in DataFrame"
 
 
 @pytest.mark.parametrize(
@@ -617,9 +617,9 @@ def test_a_setting_that_does_not_fit_is_refused(
 def test_a_label_that_is_not_found_is_reported_with_its_columns(db: Database) -> None:
     frame = pd.DataFrame({"x": ["a", "b"], "y": ["c", "d"], "z": ["e", "f"]})
     survey = db.ingest(frame, missing={"x": ["no"], "y": ["no"]}, structural=["never"])
-    hints = survey.receipt["hints"]
-    assert "missing label 'no' was not found in 'x' or 'y'" in hints
-    assert "structural label 'never' was not found in any column" in hints
+    found = survey.findings()["sentence"].tolist()
+    assert "missing label 'no' was not found in 'x' or 'y'" in found
+    assert "structural label 'never' was not found in any column" in found
 
 
 def test_labels_set_apart_are_structural_or_missing(db: Database) -> None:
@@ -780,7 +780,9 @@ def test_a_label_that_may_be_no_answer_is_pointed_at(db: Database, label: str) -
 
 def test_a_variable_without_answers_is_pointed_at(db: Database) -> None:
     survey = db.ingest(pd.DataFrame({"x": [None, None], "y": ["a", "b"]}))
-    assert survey.receipt["hints"] == ["'x' has no answers"]
+    assert survey.receipt["hints"] == [
+        "'x' has no answers; leave it out, unless a later wave has answers"
+    ]
 
 
 def test_the_smallest_survey_is_one_row_of_one_answer(db: Database) -> None:
@@ -812,7 +814,7 @@ def test_a_variable_has_as_many_levels_as_it_needs(db: Database, n_levels: int) 
     assert rows_of(db, survey) == Counter(
         (x[i], "a" if i < n_levels - 1 else None) for i in range(n_levels)
     )
-    assert f"'x' has {n_levels:,} levels" in survey.receipt["hints"]
+    assert f"'x' has {n_levels:,} levels" in survey.findings()["sentence"].tolist()
 
 
 def test_a_name_left_out_is_the_files(db: Database, tmp_path: Path) -> None:

@@ -285,7 +285,7 @@ def test_a_macro_reads_no_rows_of_other_cegs(beside: Database, macro: str, name:
     assert [(table, n) for table, n in found if n > VECTOR] == []
 
 
-def test_objects_are_listed_in_one_statement_a_kind(many: Database) -> None:
+def test_objects_and_their_findings_are_listed_in_one_statement_each(many: Database) -> None:
     told: list[str] = []
     listen: Callable[..., None] = lambda *args: told.append(args[2])  # noqa: E731
     engine = many._store._engine
@@ -293,7 +293,7 @@ def test_objects_are_listed_in_one_statement_a_kind(many: Database) -> None:
     found = many.stagings.summaries()
     objects = list(iter(many.stagings))
     sa.event.remove(engine, "before_cursor_execute", listen)
-    assert len(told) == 2
+    assert len(told) == 3
     assert [one.name for one in objects] == list(found) == many.stagings.names()
     assert [one.summary for one in objects] == list(found.values())
 

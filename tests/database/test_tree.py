@@ -220,7 +220,8 @@ def test_missing_answers_are_told_by_variable_and_history(db: Database) -> None:
         ) as t(x, y, z, n)
     """
     survey = db.ingest(rows, count="n", missing=["?"])
-    summary = details(survey.event_tree())
+    tree = survey.event_tree()
+    summary = details(tree)
     assert summary["missing"] == {
         "rows_with_a_missing_answer": 8,
         "rows_that_answer_later": 4,
@@ -234,7 +235,7 @@ def test_missing_answers_are_told_by_variable_and_history(db: Database) -> None:
         ],
     }
     assert summary["histories"]["z"]["shown"][0]["history"] == "x = n, y = not applicable"
-    assert summary["hints"][0].startswith(
+    assert tree.findings()["sentence"][0].startswith(
         "8 of 22 respondents (36 %) count only up to a missing answer; 4 of them have later "
     )
     complete = details(survey.event_tree(missing_policy="complete"))
@@ -266,16 +267,18 @@ def test_variables_with_most_hyperstages_are_named_and_the_others_counted(
 ) -> None:
     frame = pd.DataFrame({"x": list("abc"), **{f"y{i}": ["p", "q", "p"] for i in range(8)}})
     frame = pd.concat([frame, frame.assign(y5=["q", "q", "p"])])
-    hints = details(db.ingest(frame).event_tree().learn_stages())["hints"]
-    named = [hint.split("'")[1] for hint in hints[:-1]]
-    assert hints[0] == (
+    found = db.ingest(frame).event_tree().learn_stages().findings()
+    found = found[found["finding"] == "absent_answer"]
+    named = found["variable"].dropna().tolist()
+    assert found["sentence"].iloc[0] == (
         "'y5' has 3 hyperstages: 2 situations lack some of its answers, and situations with "
-        "different answers cannot share a stage (see sampling_zeros)"
+        "different answers cannot share a stage"
     )
+    assert found["n"].iloc[0] == 4
     assert named == ["y5", "y0", "y1", "y2", "y3"]
-    assert hints[-1] == "3 more variables have several hyperstages"
-    few = details(db.ingest(frame).event_tree(order=["x", "y1", "y2"]).learn_stages())["hints"]
-    assert len(few) == 2
+    assert found["sentence"].iloc[-1] == "3 more variables have several hyperstages"
+    few = db.ingest(frame).event_tree(order=["x", "y1", "y2"]).learn_stages().findings()
+    assert (few["finding"] == "absent_answer").sum() == 2
 
 
 def details(made: EventTree | StagedTree) -> Any:

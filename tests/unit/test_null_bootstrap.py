@@ -18,7 +18,7 @@ import pytest
 
 import cegdb
 from cegdb.clustering import Hyperstage, Plan, learn
-from cegdb.report.summaries import spurious_stages_text
+from cegdb.findings import spurious_stages_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -210,7 +210,7 @@ def _draft_column(
         column.left_out = f"looks like an id: {n_values:,} values"
     if column.left_out is not None:
         del column.unlisted[_MOST_SHOWN:]
-    column.remarks += variable.hints
+    column.remarks += [finding.text for finding in variable.findings]
     if counts.n_blank:
         column.remarks.append(f"blank: {counted(counts.n_blank, 'row')}")
     return column

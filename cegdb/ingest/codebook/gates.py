@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from cegdb.errors import SqlStepError, SurveyError, agreeing, counted, listed
+from cegdb.findings import Finding
 from cegdb.ingest.coding.variables import MISSING, NOT_APPLICABLE
 from cegdb.ingest.files.cell_labels import abbreviated
 from cegdb.ingest.files.relation import find_columns, first_line
@@ -237,12 +238,17 @@ def _label_of_code(variable: Variable, code: int) -> str:
     return labels[code - 1] if code <= len(labels) else "(unknown)"
 
 
-def gate_hints(report: Sequence[Mapping[str, Any]]) -> list[str]:
+def gate_findings(report: Sequence[Mapping[str, Any]]) -> list[Finding]:
     """Return a sentence for each kind of row that contradicts a gate."""
     return [
-        f"{gate['variable']!r}, asked if {gate['gate']}: {counted(rows['rows'], 'row')} "
-        f"{agreeing(rows['rows'], 'have')} {_CONTRADICTIONS[kind]}: "
-        + "; ".join(rows["examples"])
+        Finding(
+            "gate",
+            f"{gate['variable']!r}, asked if {gate['gate']}: {counted(rows['rows'], 'row')} "
+            f"{agreeing(rows['rows'], 'have')} {_CONTRADICTIONS[kind]}: "
+            + "; ".join(rows["examples"]),
+            n=rows["rows"],
+            variable=gate["variable"],
+        )
         for gate in report
         for kind, rows in gate["contradictions"].items()
     ]

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, cast
 
 from cegdb.errors import SurveyError, agreeing, counted, listed
+from cegdb.findings import Finding
 from cegdb.ingest.coding.bins import binned, number_of, plain
 from cegdb.ingest.coding.cell_codes import (
     FEW_COLUMNS,
@@ -101,13 +102,17 @@ def decide_meanings(variable: Variable) -> None:
         elif text in variable.counts or text in entry.values:
             meanings[text] = ("value", label)
     if as_earlier:
-        variable.hints.append(
-            f"{name!r}: codes have the labels of the earlier rows: {listed(as_earlier)}"
+        sentence = f"{name!r}: codes have the labels of the earlier rows: {listed(as_earlier)}"
+        variable.findings.append(
+            Finding("wave", sentence, "if their meaning changed, recode them")
         )
     if as_written:
-        variable.hints.append(
+        sentence = (
             f"{name!r}: labels of cells without an answer are read as such: "
             f"{listed(map(repr, as_written))}"
+        )
+        variable.findings.append(
+            Finding("wave", sentence, "if their meaning changed, recode them")
         )
     variable.meanings = meanings
     _add_codes_to_equal_labels(variable, recoded)
@@ -153,9 +158,12 @@ def _missing_label(variable: Variable, text: str, label: str) -> str:
     """Return the label of a code that the file declares missing."""
     if label.casefold() != NOT_APPLICABLE:
         return label
-    variable.hints.append(
-        f"{variable.name!r}: the file declares {text} ({label}) missing; if it means that the "
-        f"question does not apply, ingest with structural=[{text!r}]"
+    variable.findings.append(
+        Finding(
+            "labels",
+            f"{variable.name!r}: the file declares {text} ({label}) missing",
+            f"if it means that the question does not apply, ingest with structural=[{text!r}]",
+        )
     )
     return f"{label} [{text}]"
 
@@ -183,9 +191,12 @@ def _refuse_numbers(variables: Iterable[Variable]) -> None:
             continue
         numbers = many_numbers(variable)
         if numbers and _is_row_number(variable, numbers):
-            variable.hints.append(
-                f"{variable.name!r} contains only row numbers: leave it out of columns, or of "
-                "order"
+            variable.findings.append(
+                Finding(
+                    "levels",
+                    f"{variable.name!r} contains only row numbers",
+                    "leave it out of columns, or of order",
+                )
             )
         elif numbers:
             ends = f"{plain(min(numbers))} to {plain(max(numbers))}"
@@ -228,10 +239,13 @@ def _add_codes_to_equal_labels(variable: Variable, recoded: Mapping[str, str]) -
         if len(of_label) > 1 and not is_joined:
             for text in of_label:
                 variable.meanings[text] = ("value", _with_code(label, text))
-            variable.hints.append(
-                f"{variable.name!r}: the codes {listed(in_level_order(of_label))} share the "
-                f"label {label!r}, so each code was added to its label; to count them as one "
-                "answer, use recode"
+            variable.findings.append(
+                Finding(
+                    "labels",
+                    f"{variable.name!r}: the codes {listed(in_level_order(of_label))} share "
+                    f"the label {label!r}, so each code was added to its label",
+                    "to count them as one answer, use recode",
+                )
             )
         elif _with_code(label, of_label[0]) in with_code:
             variable.meanings[of_label[0]] = ("value", _with_code(label, of_label[0]))
@@ -265,9 +279,13 @@ def _apply_bins(variable: Variable) -> None:
             hint="declare them structural or missing",
         )
     if bins.quantiles and len(labels) < bins.quantiles:
-        variable.hints.append(
-            f"{name!r} is cut into {counted(len(labels), 'level')} instead of "
-            f"{bins.quantiles}: some numbers are too frequent, or too few are different"
+        variable.findings.append(
+            Finding(
+                "levels",
+                f"{name!r} is cut into {counted(len(labels), 'level')} instead of "
+                f"{bins.quantiles}: some numbers are too frequent, or too few are different",
+                "if that is too few, give cut points (bins)",
+            )
         )
     variable.meanings.update({text: ("value", label) for text, label in interval_of.items()})
     variable.values = labels

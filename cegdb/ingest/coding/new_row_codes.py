@@ -81,7 +81,7 @@ def _decide_code(
 ) -> int | None:
     """Return the code of a text that no row of the survey has, by codebook and file."""
     entry = variable.entry
-    single = replace(variable, counts={text: 1}, meanings={}, hints=[])
+    single = replace(variable, counts={text: 1}, meanings={}, findings=[])
     if entry.bins is not None:
         declared = {*entry.structural, *entry.missing, *entry.values, *entry.recode}
         if text not in declared and number_of(text, variable.decimal) is None:

@@ -13,6 +13,7 @@ from cegdb.ingest.codebook.codebook import CodebookEntry
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from cegdb.findings import Finding
     from cegdb.ingest.files import labelled
 
 Kind: TypeAlias = Literal["value", "missing", "structural"]
@@ -96,7 +97,7 @@ class Variable:
     previous: VariableVersion | None = None
     own_labels: Mapping[str, tuple[Kind, str]] = field(default_factory=dict)
     n_of_code: dict[int, int] | None = None
-    hints: list[str] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
     texts: list[str] | None = None
 
     def counts_by_kind(self) -> dict[str, int]:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from cegdb.errors import counted
+from cegdb.findings import spurious_stages, spurious_stages_text, texts
 from cegdb.options import SCORE_NAMES
 from cegdb.render.document import Code, Heading, Items, Note, Paragraph, Table
 from cegdb.report.lineage import json_column
 from cegdb.report.setting_texts import DEFAULTS, setting_text
-from cegdb.report.summaries import posterior_text, spurious_stages_text, summary
+from cegdb.report.summaries import posterior_text, summary
 from cegdb.report.view_queries import view_query
 from cegdb.report.words import methods, position_tables
 from cegdb.report.words.citations import reference_list
 from cegdb.report.words.phrases import quoted
-from cegdb.report.words.plain import FEW
 from cegdb.report.words.report_data import n_respondents
 from cegdb.report.words.stage_table import stage_table
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from cegdb.store import Store
 
 _LONGEST: Final = 300
-_MOST_WARNINGS: Final = 10
 _VIEWS: Final = (
     ("situations", "tree", "vertex_id"),
     ("stages", "staging", "stage_id"),
@@ -55,7 +54,7 @@ def analyst_report(
     """
     rows = _objects(report)
     blocks: list[Block] = [Heading(f"Analyst's report on CEG {quoted(report.ceg['name'])}", 1)]
-    blocks += [Heading("Warnings"), Items(_warnings(rows, report) or ["none"])]
+    blocks += [Heading("Warnings"), Items(_warnings(report) or ["none"])]
     blocks += [Heading("Summaries")]
     if report.min_n is None:
         blocks.append(Items([_summary_sentences(kind, row) for kind, row in rows]))
@@ -104,9 +103,8 @@ def _objects(report: ReportData) -> list[tuple[Kind, Mapping[str, Any]]]:
 
 
 def _summary_sentences(kind: Kind, row: Mapping[str, Any]) -> str:
-    """Return the summary of an object in one item; its notes are among the warnings."""
-    lines = [line.strip() for line in summary(kind, row).split("\n")]
-    return f"{'; '.join(line for line in lines if not line.startswith('note: '))}."
+    """Return the summary of an object in one item; what was found is among the warnings."""
+    return f"{'; '.join(line.strip() for line in summary(kind, row).splitlines())}."
 
 
 def _cells(report: ReportData) -> list[Block]:
@@ -138,25 +136,9 @@ def _histories(report: ReportData) -> list[Block]:
     return [Table.of_rows(caption, names, rows, ("Rows",))] if rows else []
 
 
-def _warnings(rows: Sequence[tuple[Kind, Mapping[str, Any]]], report: ReportData) -> list[str]:
-    warnings = [methods.STALE] if report.ceg["is_stale"] else []
-    if report.min_n is None:
-        hints = ((kind, json_column(row, "summary").get("hints", [])) for kind, row in rows)
-        warnings += [f"{kind}: {hint}" for kind, of_kind in hints for hint in of_kind]
-    small = [
-        f"{stage.name} ({stage.variable or 'several variables'}) is based on "
-        f"{counted(stage.n_answered, 'respondent')}"
-        for stages in report.stages.values()
-        for stage in stages
-        if stage.n_answered is not None
-        and stage.n_answered < FEW
-        and stage.kind != "unobserved"
-    ]
-    more = len(small) - _MOST_WARNINGS
-    warnings += small[:_MOST_WARNINGS]
-    if more > 0:
-        warnings.append(f"and {counted(more, 'more stage')} with fewer than {FEW} respondents")
-    return warnings
+def _warnings(report: ReportData) -> list[str]:
+    is_hidden = report.min_n is not None
+    return texts(report.findings, "ceg", is_hidden=is_hidden, has_details=True)
 
 
 def _settings(rows: Sequence[tuple[Kind, Mapping[str, Any]]]) -> Table:
@@ -223,7 +205,7 @@ def _sizes(report: ReportData) -> Table:
 def _uncertainty(report: ReportData) -> list[str]:
     name, details = report.staging["name"], json_column(report.staging, "summary")
     spurious = []
-    if details.get("null_runs"):
+    if details.get("null_runs") and not spurious_stages(details, 0):
         spurious.append(
             f"Expected number of spurious stages: {spurious_stages_text(details)} "
             f"({counted(details['null_runs'], 'null run')})."

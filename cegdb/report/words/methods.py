@@ -10,6 +10,7 @@ import duckdb
 from cegdb.demo import demo_of
 from cegdb.errors import agreeing, counted, joined
 from cegdb.evidence import measure_text
+from cegdb.findings import spurious_stages_text
 from cegdb.options import GATE_MIN_ROWS, SCORE_NAMES
 from cegdb.report.lineage import json_column
 from cegdb.report.setting_texts import (
@@ -20,7 +21,6 @@ from cegdb.report.setting_texts import (
     TESTED,
     WEIGHTING,
 )
-from cegdb.report.summaries import spurious_stages_text
 from cegdb.report.words.phrases import quoted
 from cegdb.report.words.report_data import (
     count_at_start,
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from cegdb.report.words.report_data import Provenance, ReportData
 
 NO_SCORES: Final = "Scores are not shown, since small counts could be calculated from them."
-STALE: Final = "This CEG is stale: its survey has changed."
 
 
 def methods_paragraphs(report: ReportData) -> list[str]:

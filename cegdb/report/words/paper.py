@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cegdb.render.document import Figure, Heading, Note, Paragraph
+from cegdb.findings import texts
+from cegdb.render.document import Figure, Heading, Items, Note, Paragraph
 from cegdb.report.words.citations import reference_list
-from cegdb.report.words.methods import STALE, methods_paragraphs
+from cegdb.report.words.methods import methods_paragraphs
 from cegdb.report.words.phrases import quoted
 from cegdb.report.words.stage_table import stage_table
 
@@ -18,9 +19,10 @@ if TYPE_CHECKING:
 
 def paper_report(store: Store, report: ReportData, figure: Figure | str) -> list[Block]:
     """Return the report for a paper, with the picture of the CEG or why there is none."""
+    cautions = texts(report.findings, "ceg", is_hidden=report.min_n is not None)
     return [
         Heading(f"Chain Event Graph {quoted(report.ceg['name'])}", 1),
-        *([Note(STALE)] if report.ceg["is_stale"] else []),
+        *([Heading("Limitations"), Items(cautions)] if cautions else []),
         Heading("Methods"),
         *map(Paragraph, methods_paragraphs(report)),
         Heading("Figure"),

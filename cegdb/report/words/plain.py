@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from cegdb.errors import agreeing, counted, joined
+from cegdb.findings import FEW, plain_texts
 from cegdb.options import ReportOptions
 from cegdb.render.document import Heading, Items, Note, Paragraph
 from cegdb.report.words import phrases
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
     from cegdb.render.document import Block
     from cegdb.report.words.phrases import Words
     from cegdb.report.words.report_data import Answer, ReportData, Stage
-
-#: Numbers based on fewer people are marked as uncertain.
-FEW: Final = 30
 
 
 def plain_report(
@@ -61,8 +59,6 @@ def _opening(report: ReportData, unit: str) -> list[Block]:
     if report.is_conditioned:
         evidence = report.ceg["summary"].get("evidence")
         blocks.append(Note(f"Everything below holds given this evidence: {evidence}."))
-    if report.ceg["is_stale"]:
-        blocks.append(Note("The data have changed since this was calculated."))
     questions = []
     for name, question in report.variables.items():
         labels = [phrases.quoted(label) for label in report.labels.get(name, ())]
@@ -73,6 +69,9 @@ def _opening(report: ReportData, unit: str) -> list[Block]:
             else joined(labels, "or")
         )
         questions.append(f"{name}: {f'{question} ' if question else ''}{answers}")
+    cautions = plain_texts(report.findings, is_hidden=report.min_n is not None)
+    if cautions:
+        blocks += [Paragraph("Before you use the numbers:"), Items(cautions)]
     return [*blocks, Paragraph("The questions, in order:"), Items(questions)]
 
 

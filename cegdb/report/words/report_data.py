@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 import numpy as np
 
 from cegdb.errors import agreeing
+from cegdb.findings import findings_of
 from cegdb.report.lineage import lineage_of
 from cegdb.report.words.situation_words import Group, History, StageDescriber, examples
 from cegdb.small_cells import masked_view
@@ -16,6 +17,7 @@ from cegdb.sqlfiles import Row, Steps
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
+    from cegdb.findings import StoredFinding
     from cegdb.store import Store
 
 #: Situations of one variable that are compared to find what those of a stage have in common.
@@ -146,6 +148,7 @@ class ReportData(NamedTuple):
     n_stages: Mapping[str | None, int]
     min_n: int | None
     is_conditioned: bool
+    findings: Sequence[StoredFinding]
 
     @property
     def answers(self) -> dict[str, list[str]]:
@@ -174,6 +177,8 @@ def read_report_data(
     lineage = lineage_of(store, ceg_id)
     ceg, _, tree, survey = lineage
     where = {"ceg": ceg["name"]}
+    with store.catalog() as catalog:
+        found = findings_of(catalog, "ceg", ceg["name"])
     with store.reading() as con, Steps(con) as steps:
         with masked_view(store, "positions", where, min_n) as positions:
             rows = steps.fetch(
@@ -228,6 +233,7 @@ def read_report_data(
         n_stages={name: len(rows) for name, rows in by_variable.items()},
         min_n=min_n,
         is_conditioned=lineage.is_conditioned,
+        findings=found,
     )
 
 

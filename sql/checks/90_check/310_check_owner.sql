@@ -14,6 +14,16 @@ with owned as (
     from cegdb.variable
     union all
     select
+        case
+            when survey_id is not null then 'survey'
+            when tree_id is not null then 'tree'
+            else 'staging'
+        end as kind,
+        'finding' as rows_of,
+        coalesce(survey_id, tree_id, staging_id) as owner_id
+    from cegdb.finding
+    union all
+    select
         'tree' as kind,
         'vertex' as rows_of,
         tree_id as owner_id
