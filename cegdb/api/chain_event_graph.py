@@ -23,6 +23,7 @@ from cegdb.errors import (
     items_of,
 )
 from cegdb.evidence import All, answers, evidence_of, from_json, refuse_soft_evidence
+from cegdb.findings import texts
 from cegdb.options import EffectOptions, EffectSettings
 from cegdb.store.catalog import ceg_and_parents, staging_of
 from cegdb.trace import MAX_VALUES, trace
@@ -982,11 +983,11 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
         Returns
         -------
         Explanation
-            Shows itself as text; ``frame`` has one row per sentence. Its people; at which
-            positions the last answer is most and least probable; what goes with it; cuts;
-            what each answer depends on, the last one first; what is independent by the
-            stages, and what else is for all their probabilities. A few sentences of each,
-            the others counted.
+            Shows itself as text; ``frame`` has one row per sentence. What may mislead (see
+            `findings`), if anything; its people; at which positions the last answer is most
+            and least probable; what goes with it; cuts; what each answer depends on, the last
+            one first; what is independent by the stages, and what else is for all their
+            probabilities. A few sentences of each, the others counted.
 
         Examples
         --------
@@ -1005,6 +1006,10 @@ least probable at w1 (n = 40; most often after x = 0): 0.500
         What each answer depends on:
           - y depends on x in every context: no two answers to x lead to the same stage
         """
+        return self._explained().after(texts(self._found(), self.kind, is_hidden=False))
+
+    def _explained(self) -> Explanation:
+        """Return what it says, without what may mislead."""
         from cegdb.report.explanation import explain
 
         return explain(self._compiled().ceg, self._counts())

@@ -286,7 +286,7 @@ class CegReport(MethodGroup):
                 "cegdb explain, or ceg.explain()."
             )
         if report.min_n is None:
-            return self._ceg.explain().sections, ""
+            return self._ceg._explained().sections, ""
         sentences = self._ceg._parent_sentences()
         title = "What each answer depends on"
         return [(title, sentences)] if sentences else [], ""

@@ -19,7 +19,6 @@ from cegdb.cli.options import (
     refuse_beside,
 )
 from cegdb.cli.output import (
-    ceg_of,
     collections,
     echo,
     note_stale,
@@ -168,9 +167,9 @@ def draw(db: Path, name: str, kind: str | None, output: Path, **options: Any) ->
 def explain(db: Path, name: str, form: str | None) -> None:
     """Explain the CEG NAME in DB in sentences, the most important first.
 
-    They say how many people it describes, where the last answer is most and least probable,
-    what it is associated with, what each answer depends on, and where the past no longer
-    matters. With --format, prints one row per sentence.
+    They say what may mislead, how many people it describes, where the last answer is most and
+    least probable, what it is associated with, what each answer depends on, and where the past
+    no longer matters. With --format, prints one row per sentence.
 
     \b
     Examples:
@@ -179,7 +178,7 @@ def explain(db: Path, name: str, form: str | None) -> None:
     """
     with opened(str(db), read_only=True) as database:
         with working("explaining", database):
-            explanation = ceg_of(database, name).explain()
+            explanation = database.cegs[name].explain()
         if form is None:
             echo(str(explanation))
         else:

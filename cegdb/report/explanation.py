@@ -72,6 +72,12 @@ class Explanation:
 
     __repr__ = __str__
 
+    def after(self, cautions: Sequence[str]) -> Explanation:
+        """Return it after what to know before the numbers, if there is anything."""
+        if not cautions:
+            return self
+        return Explanation((("Before the numbers", _first_few(cautions)), *self.sections))
+
 
 def names_of_stages(positions: Sequence[Mapping[str, object]]) -> dict[int, str]:
     """Return stage -> its name, from rows of the view ``positions``."""

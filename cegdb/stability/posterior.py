@@ -200,7 +200,7 @@ def _record(
     values = {"staging_id": staging["staging_id"], "summary": summary}
     write(catalog, "staging", values, is_update=True)
     n = row(catalog, "tree", staging["tree_id"])["n"]
-    better = better_staging(known["log_gain"], n)
+    better = better_staging(sum(one.log_best - one.log_shown for one in found), n)
     others = [kind for kind in KINDS if kind != "better_staging"]
     record(catalog, "staging", staging["staging_id"], better, kept=others)
 

@@ -323,6 +323,52 @@ def test_kinds_are_in_the_order_of_their_consequences() -> None:
 
 
 # -----------------------------------------------------------------------------
+# Where they are shown
+# -----------------------------------------------------------------------------
+
+
+def test_every_report_tells_a_finding_once(db: Database, tmp_path: Path) -> None:
+    ceg = stones(db, "s", 10).learn_stages().to_ceg()
+    sentence = found(ceg, "reversal")["sentence"][0]
+    said = {
+        form: ceg.report.text(form, markdown=False) for form in ("plain", "paper", "analyst")
+    }
+    said["explain"] = str(ceg.explain())
+    said["page"] = ceg.report.page(tmp_path / "page.html").read_text()
+    for form, text in said.items():
+        assert text.count(sentence) == 1, form
+    assert (
+        f"A difference between people turns around within groups of them: {sentence}."
+        in (said["plain"])
+    )
+    assert said["explain"].startswith(
+        f"Before the numbers:\n  - event tree: {sentence}; report"
+    )
+
+
+def test_where_small_counts_are_hidden_only_kinds_are_told(
+    db: Database, tmp_path: Path
+) -> None:
+    ceg = stones(db, "s", 10).learn_stages().to_ceg()
+    title = KINDS["reversal"].title
+    said = {
+        form: ceg.report.text(form, min_n=5, markdown=False) for form in ("paper", "analyst")
+    }
+    said["page"] = ceg.report.page(tmp_path / "page.html", min_n=5).read_text()
+    for form, text in said.items():
+        assert text.count(title) == 1, form
+        assert "0.93 against 0.87" not in text
+
+
+def test_reports_of_an_object_without_findings_have_no_place_for_them(db: Database) -> None:
+    frame = pd.DataFrame({"x": list("ab") * 100, "y": list("ppqq") * 50})
+    ceg = db.ingest(frame, "s").event_tree().full().to_ceg()
+    assert "Limitations" not in ceg.report.text("paper")
+    assert "Before you use" not in ceg.report.text("plain")
+    assert "Before the numbers" not in str(ceg.explain())
+
+
+# -----------------------------------------------------------------------------
 # Files of earlier versions
 # -----------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from cegdb.errors import GraphError, QueryError
 from cegdb.evidence import from_json
+from cegdb.findings import findings_of
 from cegdb.inference.automata import occurs_always
 from cegdb.inference.compiled_model import compile_ceg
 from cegdb.ingest.coding.variables import NOT_APPLICABLE
@@ -29,6 +30,8 @@ def page_model(store: Store, ceg_id: int, min_n: int | None, limits: Limits) -> 
     """Return what a page shows of a CEG, as JSON has it; the same for the same tables."""
     lineage = lineage_of(store, ceg_id)
     content = read_content(store, lineage, min_n, limits)
+    with store.catalog() as catalog:
+        found = findings_of(catalog, "ceg", lineage.ceg["name"])
     compiled, why_not = _compiled(store, lineage, content, limits)
     edge_of: dict[tuple[int, int], int] = {}
     node_of: dict[int, int] = {}
@@ -45,14 +48,14 @@ def page_model(store: Store, ceg_id: int, min_n: int | None, limits: Limits) -> 
         "given": str(from_json(lineage.ceg["evidence"])) if lineage.is_conditioned else None,
         "weighted": bool(lineage.survey["settings"].get("weight")),
         "minN": min_n,
-        "about": page_text.about(lineage, min_n),
+        "about": page_text.about(lineage, found, min_n),
         "stages": _stages(content),
         "ceg": _ceg(content, stage_at, edge_of, node_of, notices),
         "tree": _tree(content, min_n, stage_at, edge_of, node_of, notices),
         "inference": why_not if compiled is None else _inference(compiled),
         "merges": merge_log(store, lineage, content, min_n),
         "tables": page_text.tables(store, lineage, content, min_n, limits.rows),
-        "notices": notices + page_text.warnings(lineage, min_n),
+        "notices": page_text.warnings(found, min_n) + notices,
     }
 
 

@@ -11,11 +11,15 @@ import math
 from typing import TYPE_CHECKING, Any, Final
 
 from cegdb.errors import counted
+from cegdb.findings import DETAIL, texts
 from cegdb.report.setting_texts import setting_text
 from cegdb.report.summaries import summary
 from cegdb.report.view_queries import view_query
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cegdb.findings import StoredFinding
     from cegdb.report.lineage import Lineage
     from cegdb.report.page.page_reader import Content
     from cegdb.store import Store
@@ -87,20 +91,24 @@ _TABLES: Final = (
 _OF_STAGING: Final = ("stages", "stage_edges", "merges", "merge_steps")
 
 
-def about(lineage: Lineage, min_n: int | None) -> list[dict[str, Any]]:
+def about(
+    lineage: Lineage, found: Sequence[StoredFinding], min_n: int | None
+) -> list[dict[str, Any]]:
     """Return the summaries and the settings of all that a CEG was made from.
 
-    With ``min_n`` settings only: the summaries count respondents.
+    Of what was found the details are here, the rest is among the `warnings`. With ``min_n``
+    settings only: the summaries count respondents.
     """
     titles = ("CEG", "Staging", "Event tree", "Survey")
     cards = []
     for title, kind, one in zip(titles, lineage._fields, lineage, strict=True):
         lines = [] if min_n is not None else summary(kind, one).split("\n")  # type: ignore[arg-type]
+        details = [f for f in found if f.from_kind == kind and f.consequence == DETAIL]
         cards.append(
             {
                 "title": f"{title} {one['name']}",
-                "lines": [line for line in lines if not line.startswith("note: ")],
-                "notes": [line[6:] for line in lines if line.startswith("note: ")],
+                "lines": lines,
+                "notes": [one.text for one in details] if min_n is None else [],
                 "settings": [
                     [key, setting_text(value, _LONGEST)]
                     for key, value in sorted(one["settings"].items())
@@ -121,11 +129,9 @@ def headline(lineage: Lineage, content: Content, min_n: int | None) -> str:
     )
 
 
-def warnings(lineage: Lineage, min_n: int | None) -> list[str]:
-    """Return what a reader must know before the numbers."""
-    notices = []
-    if lineage.ceg["is_stale"]:
-        notices.append("This CEG is stale: its survey has changed.")
+def warnings(found: Sequence[StoredFinding], min_n: int | None) -> list[str]:
+    """Return what a reader must know before the numbers, the most consequential first."""
+    notices = [f"Note: {text}." for text in texts(found, "ceg", is_hidden=min_n is not None)]
     if min_n is not None:
         notices.append(
             f"Counts below {min_n} and what would reveal them are hidden. This page shows only "

@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 def paper_report(store: Store, report: ReportData, figure: Figure | str) -> list[Block]:
     """Return the report for a paper, with the picture of the CEG or why there is none."""
     cautions = texts(report.findings, "ceg", is_hidden=report.min_n is not None)
+    limitations: list[Block] = [Heading("Limitations"), Items(cautions)] if cautions else []
     return [
         Heading(f"Chain Event Graph {quoted(report.ceg['name'])}", 1),
-        *([Heading("Limitations"), Items(cautions)] if cautions else []),
+        *limitations,
         Heading("Methods"),
         *map(Paragraph, methods_paragraphs(report)),
         Heading("Figure"),
