@@ -605,7 +605,7 @@ def better_staging(log_gain: float, n_rows: int) -> list[Finding]:
     """Return that a better staging is known than the one shown, if there is one."""
     if log_gain <= TIE:
         return []
-    sentence = f"a staging with a higher posterior probability is known (+{log_gain:.2g} log)"
+    sentence = f"a better staging is known (+{log_gain:.2g} log posterior)"
     return [Finding("better_staging", sentence, n=n_rows)]
 
 

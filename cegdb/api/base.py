@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import html
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from cegdb import report, small_cells, views
 from cegdb.api.settings import options_from, takes
 from cegdb.errors import CegdbError, GraphError, QueryError, joined, path_of
-from cegdb.findings import findings_of
+from cegdb.findings import findings_of, titles
 from cegdb.names import did_you_mean, find_name
 from cegdb.options import PictureOptions, PictureSettings
 from cegdb.store.catalog import KIND_WORDS, row
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from cegdb.options import EdgeInfo, Kind
     from cegdb.pictures import Picture
     from cegdb.store import Store
+
+
+MOST_IN_CAPTION: Final = 2
+"""The most kinds of findings that a caption names."""
 
 
 def text_or_reason(shown: object, text: Callable[[], str]) -> str:
@@ -467,11 +471,13 @@ class GraphObject(StoredObject, ABC):
         return draw(graph, path, **_look(options))
 
     def _overview(self, options: PictureOptions, min_n: int | None) -> nx.MultiDiGraph[str]:
-        return self.overview(
+        graph = self.overview(
             collapse_below=options.collapse_below,
             top_variables=options.top_variables,
             min_n=min_n,
         )
+        graph.graph["cautions"] = titles(self._found(), most=MOST_IN_CAPTION)
+        return graph
 
     def _n_vertices(self) -> int:
         return int(self._row()["n_vertices"])

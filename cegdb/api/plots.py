@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn, get_args
 
-from cegdb.api.base import MethodGroup
+from cegdb.api.base import MOST_IN_CAPTION, MethodGroup
 from cegdb.errors import StagingError
+from cegdb.findings import titles
 from cegdb.options import BootstrapKind, PlotOptions, check_choice
 
 if TYPE_CHECKING:
+    from cegdb.api.base import StoredObject
     from cegdb.api.chain_event_graph import ChainEventGraph
     from cegdb.api.staged_tree import StagedTree
     from cegdb.pictures import Picture
@@ -93,7 +96,9 @@ class StagingPlots(MethodGroup):
         _check(most, "stages", width_mm)
         name = self._known(variable)
         stages = read_stages(self._store, self._staging.name, name, min_n)
-        return draw_probabilities(stages, name, width_mm=width_mm, most=most)
+        return _cautioned(
+            draw_probabilities(stages, name, width_mm=width_mm, most=most), self._staging
+        )
 
     def situations(
         self,
@@ -149,7 +154,7 @@ class StagingPlots(MethodGroup):
             min_n,
             int(most),
         )
-        return draw_situations(plotted, name, width_mm=width_mm)
+        return _cautioned(draw_situations(plotted, name, width_mm=width_mm), self._staging)
 
     def flow(
         self,
@@ -193,7 +198,7 @@ class StagingPlots(MethodGroup):
         stage_flow = read_stage_flow(
             self._store, self._staging.name, self._variables(), min_n, int(most)
         )
-        return draw_flow(stage_flow, "stage", width_mm=width_mm)
+        return _cautioned(draw_flow(stage_flow, "stage", width_mm=width_mm), self._staging)
 
     def merges(
         self,
@@ -233,7 +238,10 @@ class StagingPlots(MethodGroup):
         """
         from cegdb.pictures.plots import draw_merges
 
-        return draw_merges(self._merges(variable, min_n, 2, width_mm), width_mm=width_mm)
+        return _cautioned(
+            draw_merges(self._merges(variable, min_n, 2, width_mm), width_mm=width_mm),
+            self._staging,
+        )
 
     def dendrogram(
         self,
@@ -276,7 +284,7 @@ class StagingPlots(MethodGroup):
 
         merges = self._merges(variable, min_n, most, width_mm)
         dendrogram = read_dendrogram(self._store, self._staging.id, merges, min_n, int(most))
-        return draw_dendrogram(dendrogram, width_mm=width_mm)
+        return _cautioned(draw_dendrogram(dendrogram, width_mm=width_mm), self._staging)
 
     def _merges(
         self, variable: str | None, min_n: int | None, most: object, width_mm: float
@@ -365,7 +373,9 @@ class StagingPlots(MethodGroup):
             of = f"{len(stagings)} stagings" if others else "this staging"
             members = [read_members(self._store, one, ids) for one in stagings]
             shares = shares_of_stagings(ids, members, of)
-        return draw_costaging(plotted, shares, name, width_mm=width_mm)
+        return _cautioned(
+            draw_costaging(plotted, shares, name, width_mm=width_mm), self._staging
+        )
 
     def _bootstraps(
         self, bootstrap: str | None, others: tuple[StagedTree, ...]
@@ -452,9 +462,10 @@ class StagingPlots(MethodGroup):
         compared = StagingPair(
             (self._staging.name, other.name), stages, others, overlaps, matched
         )
-        return draw_difference(
+        drawn = draw_difference(
             compared, self._variables(), PALETTE, width_mm=width_mm, most=int(most)
         )
+        return _cautioned(drawn, self._staging, other)
 
 
 class CegPlots(MethodGroup):
@@ -528,7 +539,21 @@ class CegPlots(MethodGroup):
         stage_flow = read_position_flow(
             ceg._store, ceg._row(), tree_id, variables, min_n, int(most)
         )
-        return draw_flow(stage_flow, "position", given=ceg._given(), width_mm=width_mm)
+        return _cautioned(
+            draw_flow(stage_flow, "position", given=ceg._given(), width_mm=width_mm), ceg
+        )
+
+
+def _cautioned(picture: Picture, *of: StoredObject) -> Picture:
+    """Add to a caption what to know before the numbers of one object or several."""
+    from cegdb.pictures.captions import cautions_note, join_sentences
+
+    found = sorted(
+        (finding for one in of for finding in one._found()), key=lambda one: one.consequence
+    )
+    note = cautions_note(titles(found, most=MOST_IN_CAPTION))
+    caption = " ".join(filter(None, (picture.caption, join_sentences(note))))
+    return replace(picture, caption=caption)
 
 
 def _check(most: object, what: str, width_mm: object) -> None:

@@ -55,6 +55,21 @@ def join_sentences(*parts: str) -> str:
     return one_line(" ".join(f"{part}." for part in parts if part))
 
 
+def cautions_note(titles: Sequence[str]) -> str:
+    """Point at what to know before the numbers, by the kinds of findings.
+
+    Examples
+    --------
+    >>> cautions_note(["missing answers"])
+    'Before using these numbers, see the findings: missing answers'
+    >>> cautions_note([])
+    ''
+    """
+    return (
+        f"Before using these numbers, see the findings: {'; '.join(titles)}" if titles else ""
+    )
+
+
 def scale_note(text_size: float | None) -> str:
     """Say how small the text of a figure is that was scaled down."""
     if text_size is None:
@@ -96,6 +111,7 @@ def graph_caption(
         if min_n is not None
         else "",
         scale_note(text_size),
+        cautions_note(graph.graph.get("cautions", ())),
     )
 
 

@@ -360,12 +360,28 @@ def test_where_small_counts_are_hidden_only_kinds_are_told(
         assert "0.93 against 0.87" not in text
 
 
+def test_captions_name_the_most_consequential(db: Database) -> None:
+    ceg = stones(db, "s", 10).learn_stages().to_ceg()
+    end = f"Before using these numbers, see the findings: {KINDS['reversal'].title}."
+    pictures = [
+        *(made.figure(width_mm=120) for made in (ceg, ceg.staging, ceg.staging.tree)),
+        ceg.plot.flow(),
+        ceg.staging.plot.probabilities("cured"),
+        ceg.staging.plot.difference(ceg.staging.full("all")),
+    ]
+    for picture in pictures:
+        assert picture.caption.endswith(end)
+        assert picture.caption.count("findings") == 1
+
+
 def test_reports_of_an_object_without_findings_have_no_place_for_them(db: Database) -> None:
     frame = pd.DataFrame({"x": list("ab") * 100, "y": list("ppqq") * 50})
     ceg = db.ingest(frame, "s").event_tree().full().to_ceg()
     assert "Limitations" not in ceg.report.text("paper")
     assert "Before you use" not in ceg.report.text("plain")
     assert "Before the numbers" not in str(ceg.explain())
+    assert "findings" not in ceg.figure().caption
+    assert "findings" not in ceg.plot.flow().caption
 
 
 # -----------------------------------------------------------------------------

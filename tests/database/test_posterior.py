@@ -81,7 +81,7 @@ def test_the_published_posterior_of_the_child_health_study(db: Database, sound: 
     assert pairs["std_error"].isna().all()
     assert found.log_gain == pytest.approx(2478.489654 - 2478.173256, abs=2e-6)
     assert "a better one is known (+0.32 log)" in str(found)
-    assert "a better one is known (+0.32 log)" in staged.summary
+    assert "note: a better staging is known (+0.32 log posterior); look" in staged.summary
     sound(db)
 
 
