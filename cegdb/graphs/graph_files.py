@@ -50,7 +50,7 @@ def _node_link_parts(rows: GraphRows) -> FileParts:
 
     return FileParts(
         '{\n  "directed": true,\n  "multigraph": true,\n'
-        f'  "graph": {_json(dict(rows.attributes))},\n  "nodes": [',
+        f'  "graph": {_json(rows.about)},\n  "nodes": [',
         vertex,
         '\n  ],\n  "edges": [',
         edge,
@@ -75,7 +75,7 @@ def _cytoscape_parts(rows: GraphRows) -> FileParts:
     return FileParts(
         '{\n  "format_version": "1.0",\n  "generated_by": "cegdb",\n'
         '  "target_cytoscapejs_version": "~2.1",\n'
-        f'  "data": {_json(dict(rows.attributes))},\n'
+        f'  "data": {_json(rows.about)},\n'
         '  "directed": true,\n  "multigraph": true,\n  "elements": {\n    "nodes": [',
         vertex,
         '\n    ],\n    "edges": [',

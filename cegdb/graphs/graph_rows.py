@@ -6,12 +6,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from cegdb.findings import findings_of, titles
 from cegdb.graphs.networkx_graphs import COLUMNS
 from cegdb.small_cells import masked_views
 from cegdb.store.catalog import find
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from cegdb.graphs.networkx_graphs import Graph
     from cegdb.options import Kind
@@ -49,7 +50,8 @@ class EdgeRow(NamedTuple):
 class GraphRows:
     """A graph read row by row; ``nodes`` and ``edges`` start anew each time they are called.
 
-    ``node_columns`` and ``edge_columns`` are the values that some node or edge has.
+    ``node_columns`` and ``edge_columns`` are the values that some node or edge has,
+    ``findings`` what to know before the numbers.
     """
 
     attributes: Mapping[str, int | str]
@@ -57,6 +59,13 @@ class GraphRows:
     edge_columns: Mapping[str, type]
     nodes: Callable[[], Iterable[VertexRow]]
     edges: Callable[[], Iterable[EdgeRow]]
+    findings: Sequence[Mapping[str, object]] = ()
+
+    @property
+    def about(self) -> dict[str, object]:
+        """What JSON says of the graph as a whole."""
+        findings = {"findings": list(self.findings)} if self.findings else {}
+        return {**self.attributes, **findings}
 
 
 class FileParts(NamedTuple):
@@ -160,6 +169,7 @@ def stored_rows(
     where: dict[str, object] = {kind: name}
     with store.catalog() as catalog:
         find(catalog, kind, name)
+        found = findings_of(catalog, kind, name)
     attributes: dict[str, int | str] = {"name": name, "kind": source.graph_kind}
     if min_n is not None:
         attributes["min_n"] = min_n
@@ -199,7 +209,12 @@ def stored_rows(
             for row in rows(edges, selected, source.edge_order):
                 yield EdgeRow(str(row[0]), str(row[1]), str(row[2]), _values(columns, row[3:]))
 
-        yield GraphRows(attributes, node_columns, edge_columns, each_node, each_edge)
+        findings = (
+            [one._asdict() for one in found]
+            if min_n is None
+            else [{"title": title} for title in titles(found)]
+        )
+        yield GraphRows(attributes, node_columns, edge_columns, each_node, each_edge, findings)
 
 
 def _cast(columns: Mapping[str, type]) -> str:

@@ -360,6 +360,23 @@ def test_where_small_counts_are_hidden_only_kinds_are_told(
         assert "0.93 against 0.87" not in text
 
 
+@pytest.mark.parametrize(("suffix", "key"), [("json", "graph"), ("cyjs", "data")])
+def test_graphs_in_json_have_the_findings(
+    db: Database, tmp_path: Path, suffix: str, key: str
+) -> None:
+    ceg = stones(db, "s", 10).learn_stages().to_ceg()
+    file = tmp_path / f"graph.{suffix}"
+    told = json.loads(ceg.export(file).read_text())[key]["findings"]
+    frame = ceg.findings()
+    assert [one["sentence"] for one in told] == frame["sentence"].tolist()
+    assert [one["n"] for one in told] == frame["n"].tolist()
+    assert [one["advice"] for one in told] == frame["advice"].tolist()
+    hidden = json.loads(ceg.export(file, min_n=5).read_text())[key]["findings"]
+    assert hidden == [{"title": KINDS["reversal"].title}]
+    plain = db.ingest("select i % 2 as x from range(90) t(i)", "p").event_tree()
+    assert "findings" not in json.loads(plain.export(file).read_text())[key]
+
+
 def test_captions_name_the_most_consequential(db: Database) -> None:
     ceg = stones(db, "s", 10).learn_stages().to_ceg()
     end = f"Before using these numbers, see the findings: {KINDS['reversal'].title}."
