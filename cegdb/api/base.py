@@ -502,7 +502,8 @@ class GraphObject(StoredObject, ABC):
         ----------
         path
             The graph: ``.graphml``, ``.gexf``, ``.cyjs`` (Cytoscape), ``.json`` (node-link),
-            ``.dot``; the JSON has what was found too. Rows: ``.csv``, ``.parquet``, ``.json``, ``.md``, ``.tex``, ``.html``.
+            ``.dot``; the JSON has what was found too. Rows: ``.csv``, ``.parquet``, ``.json``,
+            ``.md``, ``.tex``, ``.html``.
         table
             One of `tables`. Default: the whole graph in a graph file, the edges in others.
         min_n
