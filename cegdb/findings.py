@@ -72,6 +72,12 @@ KINDS: Final[Mapping[str, _Kind]] = {
         "report it within the groups, unless they are a consequence",
         "A difference between people turns around within groups of them",
     ),
+    "presumed_zero": _Kind(
+        TURNS,
+        "answers presumed impossible because nobody gave them",
+        "if it is, declare it so (impossible=, or a gate); else use sampling_zeros='floret'",
+        "An answer that nobody gave in some group is treated as impossible there.",
+    ),
     "absent_answer": _Kind(
         TURNS,
         "answers without an edge because nobody gave them",
@@ -406,6 +412,37 @@ def skipped_paths(texts: Iterable[str]) -> list[Finding]:
     return [Finding("skipped_path", text) for text in texts]
 
 
+def presumed_zeros(zeros: Sequence[Mapping[str, Any]], n_all: int) -> list[Finding]:
+    """Return answers presumed impossible: ``zeros`` of most respondents, ``n_all`` in all."""
+    found = []
+    for zero in zeros[:_MOST_NAMED]:
+        after = f" after {' -> '.join(zero['path'])}" if zero["path"] else ""
+        sentence = (
+            f"{zero['variable']}{after}: none of {zero['n']:,} answered {zero['label']!r} (at "
+            f"most {at_most(zero['n'])}), too common elsewhere for chance to explain that; it "
+            "is presumed impossible there"
+        )
+        found.append(Finding("presumed_zero", sentence, n=zero["n"], variable=zero["variable"]))
+    n_more = n_all - _MOST_NAMED
+    if n_more > 0:
+        more = f"{counted(n_more, 'more answer')} {agreeing(n_more, 'are')} presumed impossible"
+        found.append(Finding("presumed_zero", f"{more} (see presumed_zeros)"))
+    return found
+
+
+def at_most(n: int) -> str:
+    """Return the largest share of an answer that none of n people gave, at 95 %.
+
+    Examples
+    --------
+    >>> at_most(15), at_most(885), at_most(1_566)
+    ('19 %', '0.4 %', '0.2 %')
+    """
+    share = 100 * (1 - 0.05 ** (1 / n))
+    digits = max(0, math.ceil(-math.log10(share)))
+    return f"{math.ceil(share * 10**digits) / 10**digits:g} %"
+
+
 def thin_situations(steps: Steps, tree_id: int) -> list[Finding]:
     """Return how many situations of a tree have few respondents."""
     ((n_thin, n_reached, n_rows),) = steps.fetch("thin_situation", tree_id=tree_id, few=FEW)
@@ -617,8 +654,8 @@ def stage_findings(steps: Steps, staging_id: int) -> list[Finding]:
         found.append(
             Finding(
                 "unreached",
-                f"nobody answered at {counted(n_unreached, 'situation')}, so the probabilities "
-                "there are those of the prior",
+                f"nobody answered at {counted(n_unreached, 'situation')}, so no answers are "
+                "behind the probabilities there",
                 n=0,
             )
         )

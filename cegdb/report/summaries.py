@@ -13,7 +13,6 @@ from cegdb.ingest.files.cell_labels import abbreviated_source
 from cegdb.options import GREEDY_METHODS, SCORE_NAMES
 from cegdb.report.lineage import json_column
 from cegdb.report.setting_texts import PRIORS, STAGE_KINDS, WEIGHTING
-from cegdb.report.words.phrases import at_most
 from cegdb.sqlfiles import Steps, in_phase
 from cegdb.stages.edits import AVERAGED
 from cegdb.stages.learning import CLOSE
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 
 _LONGEST: Final = 60
 _MOST_BAD: Final = 5
-_MOST_ZEROS: Final = 5
 _MOST_INHERITED: Final = 5
 _VIOLATION: Final = ("invariant", "kind", "name", "row_id", "detail")
 _DECISIONS: Final = {
@@ -158,31 +156,7 @@ def _tree(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
     zero = details.get("vertices_without_rows", 0)
     if zero:
         lines.append(f"  {counted(zero, 'vertex')} added that nobody reached")
-    return [*lines, *_presumed(details), *_unexpanded(details)]
-
-
-def _presumed(details: Mapping[str, Any]) -> list[str]:
-    """Return the answers that are presumed impossible, those of most respondents first."""
-    presumed = json_column(details, "presumed_zeros")
-    n, shown = int(presumed.get("n", 0)), presumed.get("shown", [])
-    if not n:
-        return []
-    they_are = "it is" if n == 1 else "they are"
-    head = (
-        f"  {counted(n, 'answer')} that nobody gave {agreeing(n, 'are')} presumed impossible "
-        f"where {they_are} too common elsewhere for chance to explain that (see "
-        "presumed_zeros):"
-    )
-    lines = [head]
-    for zero in shown[:_MOST_ZEROS]:
-        after = f" after {' -> '.join(zero['path'])}" if zero["path"] else ""
-        lines.append(
-            f"    {zero['variable']}{after}: none of {zero['n']:,} answered "
-            f"{zero['label']!r} (at most {at_most(zero['n'])})"
-        )
-    if n > _MOST_ZEROS:
-        lines.append(f"    and {n - _MOST_ZEROS:,} more")
-    return lines
+    return [*lines, *_unexpanded(details)]
 
 
 def _unexpanded(details: Mapping[str, Any]) -> list[str]:

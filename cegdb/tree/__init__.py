@@ -164,8 +164,10 @@ def _build(
             _refuse_equivalent_siblings(steps, tree_id)
         size = steps.fetch("tree_size", tree_id=tree_id)[0]
         presumed = steps.fetch("largest_presumed_zero", tree_id=tree_id, most=_MOST_PRESUMED)
+        zeros = [dict(zip(_PRESUMED, zero, strict=False)) for zero in presumed]
         found = [
             *_missing_answers(variables, codes, policy, survey["n"]),
+            *findings.presumed_zeros(zeros, presumed[0][-1] if presumed else 0),
             *findings.skipped_paths(skipped or []),
             *findings.thin_situations(steps, tree_id),
             *findings.reversals(steps, tree_id, survey_id, [one.name for one in variables]),

@@ -181,7 +181,7 @@ def test_situations_that_nobody_reached_are_counted(db: Database) -> None:
     tree = db.ingest(frame, levels={"y": ["p", "q"]}).event_tree(sampling_zeros="full")
     (row,) = found(tree.learn_stages(), "unreached").to_dict("records")
     assert row["sentence"] == (
-        "nobody answered at 2 situations, so the probabilities there are those of the prior"
+        "nobody answered at 2 situations, so no answers are behind the probabilities there"
     )
     assert row["n"] == 0
 

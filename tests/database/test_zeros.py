@@ -62,6 +62,8 @@ def test_the_crew_of_the_titanic_has_no_children_and_girls_may_die(db: Database)
     assert zero["high"] == pytest.approx(1 - 0.05 ** (1 / 885))
     assert zero_edges(tree) == {("1st", "Child", "No"), ("2nd", "Child", "No")}
     assert "Age after Crew: none of 885 answered 'Child' (at most 0.4 %)" in tree.summary
+    told = tree.learn_stages().to_ceg().findings().query("finding == 'presumed_zero'")
+    assert told[["variable", "n", "consequence"]].to_numpy().tolist() == [["Age", 885, 1]]
     # Girls of the second class, 13 of 13 of whom survived, are too few to presume anything.
     tree = survey.event_tree("sexes", sampling_zeros="auto")
     assert ("2nd", "Female", "Child", "No") in zero_edges(tree)

@@ -229,19 +229,6 @@ def at_least(n: int) -> str:
     return f"{math.floor(share * 10**digits) / 10**digits:g} %"
 
 
-def at_most(n: int) -> str:
-    """Return the largest share of an answer that none of n people gave, at 95 %.
-
-    Examples
-    --------
-    >>> at_most(15), at_most(885), at_most(1_566)
-    ('19 %', '0.4 %', '0.2 %')
-    """
-    share = 100 * (1 - 0.05 ** (1 / n))
-    digits = max(0, math.ceil(-math.log10(share)))
-    return f"{math.ceil(share * 10**digits) / 10**digits:g} %"
-
-
 def interval_phrase(low: float | None, high: float | None, base: int) -> str:
     """Return an interval in parentheses; nothing where there is none.
 
