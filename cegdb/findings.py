@@ -76,7 +76,8 @@ KINDS: Final[Mapping[str, _Kind]] = {
         TURNS,
         "answers presumed impossible because nobody gave them",
         "if it is, declare it so (impossible=, or a gate); else use sampling_zeros='floret'",
-        "An answer that nobody gave in some group is treated as impossible there.",
+        "An answer that nobody gave in some group, though others often give it, is left out "
+        "there.",
     ),
     "absent_answer": _Kind(
         TURNS,

@@ -42,7 +42,7 @@ _PATHS: Final = "give a list of paths: mappings of variables to labels, or label
 _MAX_VERTICES: Final = 2_000_000_000
 _MAX_VARIABLES: Final = 1_000
 _MOST_PRESUMED: Final = 20
-_PRESUMED: Final = ("variable", "label", "path", "n", "n_with", "log_p0")
+_PRESUMED: Final = ("variable", "label", "path", "asked", "n", "n_with", "log_p0")
 _POLICY: Final = ("blank", "missing_policy", "sampling_zeros", "gate_min_rows")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,9 @@ from cegdb.errors import StagingError
 from cegdb.stages.unobserved import predictive_mass
 
 if TYPE_CHECKING:
-    from cegdb import Database, EventTree, StagedTree
+    from pathlib import Path
+
+    from cegdb import ChainEventGraph, Database, EventTree, StagedTree
 
 
 def regions(rows_each: int) -> pd.DataFrame:
@@ -281,3 +284,85 @@ def test_a_rebuild_gives_situations_nobody_reached_what_the_settings_say(
         else:
             assert (found["n"] > 0).all()
         titanic = db.trees["s"]
+
+
+# Votes by province: a party that stands in one of them, and a province of few people.
+VOTES = {
+    "Quebec": {"Liberal": 700, "Conservative": 400, "Bloc": 900, "NDP": 120},
+    "Ontario": {"Liberal": 1_100, "Conservative": 900, "NDP": 560},
+    "Alberta": {"Liberal": 300, "Conservative": 1_100, "NDP": 166},
+    "Yukon": {"Liberal": 14, "Conservative": 10, "NDP": 9},
+}
+FROM_ABSENCE = re.compile(
+    r"\ball of|\bnone can\b|\bnobody can\b|\balways\b|\bnever (?!observed)|\bcertain"
+    r"|\bcannot answer|100 of 100|impossible to"
+    r"|Of [0-9,]+ \w+, about [0-9,]+ answered .* and the other 0\b"
+)
+
+
+def honest(db: Database, source: Any, **settings: Any) -> ChainEventGraph:
+    """Make a CEG in which neither absence nor noise says anything."""
+    survey = db.ingest(source, name="s", **settings)
+    tree = survey.event_tree(sampling_zeros="auto")
+    return tree.learn_stages(prior="stage", criterion="test").to_ceg()
+
+
+def sentences(ceg: ChainEventGraph, folder: Path) -> list[str]:
+    """Return every line that its reports, its explanation and its page say."""
+    texts = [ceg.report.text(form) for form in ("plain", "paper", "analyst")]
+    page = ceg.report.page(folder / "page.html").read_text("utf-8")
+    texts += [str(ceg.explain()), re.sub("<(script|style).*?</\\1>", "", page, flags=re.DOTALL)]
+    return [line for text in texts for line in text.splitlines()]
+
+
+def test_regions_of_few_people_are_one_group(db: Database, tmp_path: Path) -> None:
+    ceg = honest(db, regions(15))
+    (edge,) = ceg.staging.stage_edges.query("variable == 'ill' and label == 'yes'").itertuples()
+    assert edge.n == 57
+    assert edge.probability == pytest.approx(57.5 / 601)
+    assert edge.low < 57 / 600 < edge.high
+    plain = ceg.report.text("plain")
+    assert "Of 100 people, about 10 answered “yes” to ill (7 to 12)" in plain
+    assert [line for line in sentences(ceg, tmp_path) if FROM_ABSENCE.search(line)] == []
+    # A region without ill people: nobody of 15, so up to 18 %.
+    found = ceg.given(region="r39").probability(ill="yes")
+    assert found.n == 15
+    assert found.low <= edge.probability <= found.high
+    assert found.high >= 1 - 0.05 ** (1 / 15)
+
+
+def test_regions_of_many_people_are_one_group_too(db: Database, tmp_path: Path) -> None:
+    ceg = honest(db, regions(500))
+    assert len(ceg.staging.stages.query("variable == 'ill'")) == 1
+    assert [line for line in sentences(ceg, tmp_path) if FROM_ABSENCE.search(line)] == []
+
+
+def test_a_party_that_does_not_stand_is_told_with_its_evidence(
+    db: Database, tmp_path: Path
+) -> None:
+    rows = [(place, vote, n) for place, votes in VOTES.items() for vote, n in votes.items()]
+    frame = pd.DataFrame(rows, columns=["province", "vote", "people"])
+    ceg = honest(db, frame, count="people")
+    presumed = ceg.staging.tree.presumed_zeros.set_index("path")
+    assert presumed["n"].to_dict() == {"Alberta": 1_566, "Ontario": 2_560}
+    plain = ceg.report.text("plain")
+    assert (
+        "None of 1,566 people with province “Alberta” answered “Bloc” to vote: at most 0.2 % "
+        "of such people would (95 % limit)."
+    ) in " ".join(plain.split())
+    assert "1 “Bloc” (0 to 9; nobody in the data) (n = 33)" in " ".join(plain.split())
+    assert [line for line in sentences(ceg, tmp_path) if FROM_ABSENCE.search(line)] == []
+    for place, row in presumed.iterrows():
+        found = ceg.given(province=place).probability(vote="Bloc")
+        assert (found, found.low, found.n) == (0, 0, row["n"])
+        assert found.high == pytest.approx(row["high"])
+
+
+def test_sentences_about_the_titanic_say_what_was_seen(db: Database, tmp_path: Path) -> None:
+    ceg = honest(db, survey_file("Titanic"))
+    assert [line for line in sentences(ceg, tmp_path) if FROM_ABSENCE.search(line)] == []
+    assert "at least 99.6 % (95 % limit)" in " ".join(ceg.report.text("plain").split())
+    found = ceg.given(Class="2nd", Sex="Female", Age="Child").probability(Survived="No")
+    assert 0 < found < 0.2
+    assert found.low == 0
+    assert found.high == pytest.approx(1 - 0.05 ** (1 / 13))

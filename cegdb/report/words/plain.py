@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cegdb.errors import agreeing, counted, joined
-from cegdb.findings import FEW, plain_texts
+from cegdb.findings import FEW, at_most, plain_texts
 from cegdb.options import ReportOptions
 from cegdb.render.document import Heading, Items, Note, Paragraph
+from cegdb.report.lineage import json_column
 from cegdb.report.words import phrases
 from cegdb.report.words.report_data import count_at_start, n_respondents, verb_after
+from cegdb.report.words.situation_words import Group, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,6 +77,26 @@ def _opening(report: ReportData, unit: str) -> list[Block]:
     return [*blocks, Paragraph("The questions, in order:"), Items(questions)]
 
 
+def _presumed(report: ReportData, name: str, unit: str, words: Words) -> list[str]:
+    """Return the answers to a variable that nobody in some group gave, presumed impossible."""
+    zeros = json_column(report.tree, "summary").get("presumed_zeros") or {"shown": []}
+    if report.is_conditioned or len(report.labels.get(name, ())) < 3:
+        return []  # of two answers, the other one says it
+    sentences = []
+    for zero in zeros["shown"]:
+        if zero["variable"] != name or (report.min_n or 0) > zero["n"]:
+            continue
+        answers = zip(zero["asked"], zero["path"], strict=True)
+        rule = Rule(tuple((asked, (label,)) for asked, label in answers))
+        who = phrases.group_phrase(Group((rule,), 0), unit, words)
+        did = phrases.answer_phrase(name, zero["label"], words)
+        sentences.append(
+            f"None of {zero['n']:,} {who} {did}: at most {at_most(zero['n'])} of such {unit} "
+            "would (95 % limit)."
+        )
+    return sentences
+
+
 def _question(report: ReportData, name: str, unit: str, words: Words) -> list[Block]:
     stages, omitted = report.stages[name], report.omitted[name]
     blocks: list[Block] = [Heading(name)]
@@ -100,6 +122,7 @@ def _question(report: ReportData, name: str, unit: str, words: Words) -> list[Bl
                 stage_sentence(stage, unit, words, focus, base, is_conditioned=is_conditioned)
                 for stage in ordered
             ]
+            + _presumed(report, name, unit, words)
         )
     )
     if omitted.n_stages:

@@ -2,7 +2,7 @@
 -- mode:    fetch
 -- purpose: How many answers are presumed impossible, and those with most rows, for the summary.
 -- reads:   presumed_zero, edge, level, variable
--- writes:  largest_presumed_zero(variable, label, path, n, n_with, log_p0, n_presumed)
+-- writes:  largest_presumed_zero(variable, label, path, asked, n, n_with, log_p0, n_presumed)
 -- params:  tree_id INTEGER, the tree
 --          most INTEGER, how many to return
 -- source:  docs/theory.md, section 14 (Structural and sampling zeros)
@@ -24,22 +24,26 @@ up as (
     select
         vertex_id,
         vertex_id as above_id,
-        cast([] as varchar[]) as labels
+        cast([] as varchar[]) as labels,
+        cast([] as varchar[]) as variables
     from (select distinct c.vertex_id from chosen as c) as d
     union all
     select
         u.vertex_id,
         e.parent_id as above_id,
-        list_prepend(l.label, u.labels) as labels
+        list_prepend(l.label, u.labels) as labels,
+        list_prepend(a.name, u.variables) as variables
     from up as u
     inner join cegdb.edge as e on e.tree_id = $tree_id and u.above_id = e.child_id
     inner join cegdb.level as l on e.level_id = l.level_id
+    inner join cegdb.variable as a on l.variable_id = a.variable_id
 )
 
 select
     v.name as variable,
     l.label,
     u.labels as path,
+    u.variables as asked,
     c.n,
     c.n_with,
     c.log_p0,
