@@ -74,7 +74,7 @@ _CODED_ROWS: Final = "The distinct rows of the survey, as codes, with n responde
 _HYPERSTAGES: Final = "The hyperstages: groups of situations that may share a stage."
 # The tables that the script makes, by the kind of their owner; they must equal those stored.
 _OUTPUTS: Final = {
-    "tree": (schema.vertex, schema.edge, schema.vertex_weight),
+    "tree": (schema.vertex, schema.edge, schema.vertex_weight, schema.presumed_zero),
     "staging": (
         schema.stage, schema.stage_member, schema.stage_edge, schema.prior_entry,
         schema.relabelled_edge,
