@@ -232,7 +232,7 @@ COMMANDS = {
     "append": "append s.duckdb s {made}/other.csv",
     "rebuild": "rebuild stale.duckdb --stages relearn",
     "stability": "stability s.duckdb s --runs 5",
-    "posterior": "posterior s.duckdb s",
+    "posterior": "posterior s.duckdb s --samples 20",
     "demo": "demo --db s.duckdb",
     "export": "export s.duckdb s -o s.graphml",
     "export_table": "export s.duckdb s --kind staging -o s.csv",

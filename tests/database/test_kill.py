@@ -34,7 +34,7 @@ PHASES: dict[str, Callable[[Database, Path], object]] = {
     "learning": lambda db, _: db.trees["s"].learn_stages(),
     "recursion": lambda db, _: db.stagings["s"].to_ceg(),
 }
-KILLS = 3
+KILLS = 2
 TABLES = """
     select table_name, string_agg(column_name, ', ' order by column_index)
     from duckdb_columns()
