@@ -75,7 +75,7 @@ def jeffreys(k: float, n: float, level: float) -> tuple[float, float]:
 
 
 @pytest.mark.slow
-@run(12)
+@run(6)
 @given(staged_trees(jumps=True), st.data())
 def test_an_interval_is_that_of_the_rows_that_agree(
     db: Database, sample: StagedSample, data: st.DataObject
@@ -99,7 +99,7 @@ def test_an_interval_is_that_of_the_rows_that_agree(
 
 
 @pytest.mark.slow
-@run(8)
+@run(4)
 @given(staged_trees(jumps=True), st.data())
 def test_tables_have_the_intervals_of_their_rows(
     db: Database, sample: StagedSample, data: st.DataObject
@@ -174,7 +174,7 @@ def test_rows_that_stop_count_as_far_as_they_go(db: Database) -> None:
 
 
 @pytest.mark.slow
-@run(10)
+@run(6)
 @given(staged_trees(jumps=True), st.data())
 def test_given_the_staging_the_standard_error_is_that_of_the_stages(
     db: Database, sample: StagedSample, data: st.DataObject

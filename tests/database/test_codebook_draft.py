@@ -125,7 +125,7 @@ def test_codes_that_lie_apart_are_marked(
 
 
 @pytest.mark.slow
-@run(20)
+@run(12)
 @given(
     names=st.lists(NAMES, min_size=1, max_size=4, unique=True),
     cells=st.lists(st.lists(CELLS, min_size=4, max_size=4), min_size=1, max_size=10),

@@ -131,7 +131,7 @@ def staged(tree: EventTree, name: str, stages: str, **settings: Any) -> StagedTr
 
 
 @pytest.mark.slow
-@run(3)
+@run(2)
 @given(
     st.one_of(staged_trees(jumps=True), staged_trees(max_depth=3, cross_variables=True)),
     st.data(),

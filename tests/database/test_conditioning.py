@@ -734,7 +734,7 @@ def assert_conditioned(
 
 
 @pytest.mark.slow
-@run(3)
+@run(2)
 @given(data=st.data(), cross=st.sampled_from([False, False, True]), jumps=st.booleans())
 def test_a_saved_ceg_is_the_paths_that_evidence_leaves(
     base: Database, data: st.DataObject, *, cross: bool, jumps: bool

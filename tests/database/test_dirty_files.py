@@ -890,7 +890,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-@run(3)
+@run(2)
 @given(columns=named_tables())
 @example(columns={"q": ["a"], "Q": ["b"], " q": [None], "q ": [""]})
 @example(columns={"x" * 1000: ["NA", "nan", None], "X" * 1000: ["01", "1", "1.0"]})

@@ -95,7 +95,7 @@ def scores_of_sets(
 
 
 @pytest.mark.slow
-@run(15)
+@run(8)
 @given(
     sample=staged_trees(max_depth=5, jumps=True),
     zeros=ZEROS,
@@ -266,7 +266,7 @@ def test_an_intervention_and_positions_stay_with_the_histories_of_the_tree(
 
 
 @pytest.mark.slow
-@run(8)
+@run(4)
 @given(data=st.data(), most=st.integers(0, 3), zeros=ZEROS)
 def test_the_probabilities_of_all_rows_add_up_to_1(
     data: st.DataObject, most: int, zeros: str
@@ -353,10 +353,18 @@ def test_too_many_open_answers_are_refused_in_one_message(
 # =============================================================================
 
 
+def eight_questions(db: Database) -> None:
+    """Make a tree of eight questions with two answers each."""
+    rows = simulate(3, k=8, n=300, n_scored=1)
+    db.ingest(rows.learnt, name="q").event_tree(sampling_zeros="floret")
+
+
+OF_BINARY = pytest.mark.holds(made_by=eight_questions)
+
+
 @pytest.fixture
 def binary(db: Database) -> EventTree:
-    rows = simulate(3, k=8, n=300, n_scored=1)
-    return db.ingest(rows.learnt, name="q").event_tree(sampling_zeros="floret")
+    return db.trees["q"]
 
 
 @pytest.mark.parametrize(
@@ -378,6 +386,7 @@ def binary(db: Database) -> EventTree:
         ),
     ],
 )
+@OF_BINARY
 def test_settings_that_do_not_go_together_get_one_message(
     binary: EventTree, settings: dict[str, Any], message: str
 ) -> None:
@@ -426,6 +435,7 @@ def test_method_exact_says_how_many_configurations_are_too_many(db: Database) ->
 @pytest.mark.parametrize(
     "method", ["auto", "bhc", "fbhc", "csbhc", "bj", "hc", "hclust", "kmeans", "exact"]
 )
+@OF_BINARY
 def test_every_method_starts_from_configurations(
     db: Database, binary: EventTree, method: str
 ) -> None:
@@ -443,6 +453,7 @@ def test_every_method_starts_from_configurations(
     assert all(len(stages) == 1 for stages in of_configuration.values())
 
 
+@OF_BINARY
 def test_the_summary_tells_the_parents_and_close_calls(binary: EventTree) -> None:
     staged = binary.learn_stages(max_parents=3, prior="stage")
     sets = staged.parent_sets
@@ -460,6 +471,7 @@ def test_the_summary_tells_the_parents_and_close_calls(binary: EventTree) -> Non
 
 
 @pytest.mark.slow
+@OF_BINARY
 def test_the_report_says_how_stages_were_limited(binary: EventTree) -> None:
     ceg = binary.learn_stages(max_parents=3).to_ceg()
     text = " ".join(str(ceg.report.text("paper")).split())
@@ -488,11 +500,13 @@ def test_learning_warns_where_most_histories_were_seen_once_or_twice(db: Databas
     )
 
 
+@OF_BINARY
 def test_learning_does_not_warn_where_histories_are_common(binary: EventTree) -> None:
     assert "once or twice" not in binary.learn_stages().summary
 
 
 @pytest.mark.slow
+@OF_BINARY
 def test_replicates_choose_the_parents_again(binary: EventTree) -> None:
     staged = binary.learn_stages(max_parents=2, prior="stage")
     stability = staged.stability(runs=3)
@@ -503,6 +517,7 @@ def test_replicates_choose_the_parents_again(binary: EventTree) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rule", ["keep", "relearn"])
+@OF_BINARY
 def test_a_rebuild_keeps_the_parents_or_chooses_them_again(
     db: Database, binary: EventTree, rule: str
 ) -> None:
@@ -528,6 +543,7 @@ def test_a_rebuild_keeps_the_parents_or_chooses_them_again(
     assert db.check() == []
 
 
+@OF_BINARY
 def test_a_renamed_copy_has_the_parents_too(binary: EventTree) -> None:
     staged = binary.learn_stages(max_parents=2, prior="stage")
     copy = staged.rename({"u1": "first"})

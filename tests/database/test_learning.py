@@ -192,7 +192,7 @@ def samples(draw: Callable[..., Any]) -> tuple[list[tuple[Any, int]], list[str]]
 
 
 @pytest.mark.slow
-@run(8)
+@run(5)
 @given(
     samples(),
     st.sampled_from(METHODS),

@@ -216,7 +216,7 @@ def as_labels(path: Mapping[str, str], order: Sequence[str]) -> list[str]:
 
 
 @pytest.mark.slow
-@run(20)
+@run(15)
 @given(cases(), examples(["names", "labels"]), examples([2, 50, 300]))
 def test_an_event_tree_is_the_oracles(
     db: Database, case: Case, paths_by: str, limit: int
@@ -279,7 +279,10 @@ def every_kind_of_cell() -> SurveyTable:
 @pytest.mark.slow
 @pytest.mark.parametrize("blank", ["auto", "structural", "missing"])
 def test_every_kind_of_cell_under_every_setting(db: Database, sound: Sound, blank: str) -> None:
-    """The trees of all settings are made of one survey, and checked at once."""
+    """The trees of all settings are made of one survey, and checked at once.
+
+    Codes of several chunks meet each two values of the three settings once.
+    """
     table = every_kind_of_cell()
     levels = {"W": [*"gfedcba", "nobody"], "Y": ["unseen", "z", "x"]}
     survey = ingest(db, *table, levels)
@@ -292,6 +295,8 @@ def test_every_kind_of_cell_under_every_setting(db: Database, sound: Sound, blan
         name = f"{policy} {zeros}"
         survey.event_tree(name, **options)
         assert same_tree(db, tree, name), options
+        if (i // 3 + i + len(blank)) % 3:
+            continue
         options["impossible"] = []  # codes of several chunks cannot check that one
         tree = oracle.event_tree(*table, levels=levels, **options)
         tree_in_chunks(survey, (2, 100)[(i + len(blank)) % 2], f"{name} in chunks", **options)
@@ -300,7 +305,7 @@ def test_every_kind_of_cell_under_every_setting(db: Database, sound: Sound, blan
 
 
 @pytest.mark.slow
-@run(4)
+@run(3)
 @given(st.data())
 def test_one_survey_gives_a_tree_of_any_order(db: Database, data: st.DataObject) -> None:
     table = data.draw(survey_tables().filter(lambda table: table.rows))
@@ -421,7 +426,7 @@ def crossed() -> Staged:
 @pytest.mark.slow
 @example(crossed(), "paths", None)
 @example(Staged(*death_tree(), "variable"), "frame", 2)
-@run(5)
+@run(3)
 @given(staged(), examples(["paths", "frame", "groups"]), examples([None, 1, 7.5, 1 / 3]))
 def test_the_ceg_of_a_staged_tree_is_the_oracles(
     db: Database, sound: Sound, sample: Staged, how: str, alpha: float | None
@@ -510,7 +515,7 @@ MEMBERS = (
 
 
 @pytest.mark.slow
-@run(4)
+@run(3)
 @given(staged(), st.data())
 def test_situations_not_named_are_their_own_stage(
     db: Database, sound: Sound, sample: Staged, data: st.DataObject
@@ -566,7 +571,7 @@ def some_groups(draw: Callable[..., Any], by: Mapping[int, Any]) -> dict[int, st
 
 
 @pytest.mark.slow
-@run(7)
+@run(5)
 @given(
     st.data(),
     learnable(),
@@ -877,7 +882,11 @@ def print_digest() -> None:
 
 
 def digest_of(python: str, seed: str) -> str:
-    script = "import test_properties; test_properties.print_digest()"
+    script = (
+        "import conftest, test_properties; from cegdb.stages import learning; "
+        "learning.expected_spurious_stages = conftest.few_spurious_stages; "
+        "test_properties.print_digest()"
+    )
     here = Path(__file__).parent
     path = os.pathsep.join(map(str, (here.parents[1], here.parent)))
     env = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path}
@@ -888,7 +897,6 @@ def digest_of(python: str, seed: str) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("all_null_runs")
 def test_the_seed_of_hashes_changes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     print_digest()
     here = capsys.readouterr().out

@@ -224,7 +224,7 @@ def evidences(draw: Callable[..., Any], paths: list[list[Step]]) -> Evidence:
 
 
 @pytest.mark.slow
-@run(7)
+@run(5)
 @given(staged_trees(jumps=True), st.data())
 def test_any_evidence_is_as_probable_as_its_paths(
     db: Database, sample: StagedSample, data: st.DataObject
@@ -320,7 +320,7 @@ def check_distribution(
 
 
 @pytest.mark.slow
-@run(5)
+@run(3)
 @given(staged_trees(jumps=True, cross_variables=True), st.data())
 def test_positions_that_ask_different_variables_give_no_wrong_number(
     db: Database, sample: StagedSample, data: st.DataObject

@@ -250,7 +250,7 @@ def test_no_hidden_count_of_a_tree_or_survey_comes_back(
 
 
 @pytest.mark.slow
-@run(5, shrinks=False)
+@run(3, shrinks=False)
 @given(sample=staged_trees(max_depth=3, jumps=True), counts=COUNTS, min_n=MIN_N, data=st.data())
 def test_no_hidden_count_of_a_ceg_comes_back(
     db: Database, sample: Any, counts: list[int], min_n: int, data: st.DataObject
@@ -461,7 +461,8 @@ def test_a_picture_shows_a_mark_for_what_it_hides_and_else_the_same(
     assert all(" … " in line for line in changed)
     tells = ["probability", "count", *(["posterior"] if kind == "ceg" else [])]
     assert bool(changed) == (info in tells)
-    assert lines("--min-n", 1) == plain
+    if info == "count":
+        assert lines("--min-n", 1) == plain
 
 
 @pytest.mark.slow

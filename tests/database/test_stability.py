@@ -199,7 +199,7 @@ def test_pairs_and_intervals_are_those_of_surveys_of_the_replicates(
     staged = tree.learn_stages(**learning)
     frozen = set(staged.stages.query("kind == 'given'")["stage_id"])
     stages = members(staged)
-    runs = 3
+    runs = 2
     staged.stability(runs=runs, seed=5)
     staged.intervals("bootstrap", runs=runs, seed=5, level=0.5)
     together: Counter[tuple[int, int]] = Counter()

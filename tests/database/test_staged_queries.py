@@ -53,7 +53,7 @@ def assert_same(one: pd.DataFrame, other: pd.DataFrame) -> None:
 
 
 @pytest.mark.slow
-@run(3, shrinks=False)
+@run(2, shrinks=False)
 @given(st.data(), staged_trees(jumps=True))
 def test_a_staged_tree_answers_like_its_ceg(
     db: Database, data: st.DataObject, sample: StagedSample

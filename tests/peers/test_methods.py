@@ -258,7 +258,7 @@ def test_fbhc_equals_the_plain_loop(score):
 @pytest.mark.slow
 @pytest.mark.parametrize("score", SCORES, ids=repr)
 def test_csbhc_equals_the_plain_loop(score):
-    for seed in range(120):
+    for seed in range(60):
         hyperstage = random_hyperstage(seed)
         assert csbhc(hyperstage, score).tolist() == plain_csbhc(hyperstage, score).tolist()
 
