@@ -226,11 +226,8 @@ def test_blank_lines_of_several_files_are_told_by_file(db: Database, tmp_path: P
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(3))
-def test_cells_of_several_lines_are_read_in_a_large_file(
-    db: Database, tmp_path: Path, seed: int
-) -> None:
-    chance = random.Random(seed)  # noqa: S311
+def test_cells_of_several_lines_are_read_in_a_large_file(db: Database, tmp_path: Path) -> None:
+    chance = random.Random()  # noqa: S311
     cells = ["a", "c,d", 'e"f', "g\nh\ni", "g\r\nh", "k" * 300]
     rows = [chance.choices(cells, k=3) for _ in range(80_000)]
     text = io.StringIO(newline="")
@@ -412,7 +409,7 @@ CELLS = NASTY | TEXTS | st.sampled_from([LONG, "0007", "1e400", "\x80\x92", "\uf
 
 
 @pytest.mark.slow
-@run(40)
+@run(25)
 @given(
     st.integers(1, 4).flatmap(
         lambda width: st.lists(
@@ -1101,7 +1098,7 @@ def test_any_bytes_give_the_rows_that_python_reads_or_an_error_of_ours(shelf: Pa
     chance = random.Random(20260728)  # noqa: S311
     outcomes: Counter[str] = Counter()
     con = duckdb.connect(config={"threads": 1})
-    for _ in range(1000 * MORE):
+    for _ in range(600 * MORE):
         content = mutilated(chance)
         reading = ReadOptions(bad_rows=chance.choice(["error", "error", "skip"]))
         try:
@@ -1134,7 +1131,7 @@ def test_any_bytes_give_the_rows_that_python_reads_or_an_error_of_ours(shelf: Pa
         assert rows == Counter(tuple(cell or None for cell in row) for row in table), content
         outcomes["as Python reads"] += 1
     con.close()
-    assert min(outcomes.values()) > 100 * MORE
+    assert min(outcomes.values()) > 60 * MORE
     assert len(outcomes) == 3
 
 
