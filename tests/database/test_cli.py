@@ -262,10 +262,15 @@ def test_a_bad_setting_is_one_message_and_no_trace(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("option", ["--order", "--columns"])
 @pytest.mark.parametrize(
-    ("name", "written"),
-    [("a, b", '"a, b"'), ("a,b", '"a,b"'), ('a, "b"', '"a, ""b"""'), ("it's a,b", None)],
+    ("option", "name", "written"),
+    [
+        ("--order", "a, b", '"a, b"'),
+        ("--columns", "a,b", '"a,b"'),
+        ("--order", 'a, "b"', '"a, ""b"""'),
+        ("--columns", 'a, "b"', '"a, ""b"""'),
+        ("--order", "it's a,b", None),
+    ],
 )
 def test_a_name_with_a_comma_says_how_to_quote_it(
     db: Path, option: str, name: str, written: str | None

@@ -69,10 +69,8 @@ def wide(wide_rows: list[dict[str, str | None]]) -> Iterator[tuple[Database, Sur
     "settings",
     [
         {},
-        {"sampling_zeros": "floret"},
         {"blank": "structural"},
         {"blank": "structural", "sampling_zeros": "floret"},
-        {"missing_policy": "category"},
         {"blank": "missing", "missing_policy": "complete"},
         {"missing_policy": "category", "sampling_zeros": "floret"},
     ],

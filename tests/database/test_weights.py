@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from cegdb import Database
+    from cegdb.api import EventTree, Survey
 
 
 @pytest.fixture
@@ -162,20 +163,31 @@ SKEWED = (
 )
 
 
+def learnt_of(db: Database, unit: str, name: str) -> tuple[Survey, float, Any]:
+    """Return a skewed survey in two parts, its score, and the shares with their intervals."""
+    survey = db.ingest(SKEWED.format(unit, 0, 900), weight="w", name=name)
+    survey.append(SKEWED.format(unit, 900, 2_000))
+    staged = survey.event_tree().learn_stages()
+    shares = staged.stage_edges[["share", "low", "high"]].to_numpy()
+    return survey, staged.log_marginal_likelihood, shares
+
+
+@pytest.fixture(scope="module")
+def unscaled(checked_database: Database) -> tuple[float, Any]:
+    """Give score and shares of the survey whose weights are as they are."""
+    return learnt_of(checked_database, "1e0", "one")[1:]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "unit", ["1e-5", "0.0000005", "1e-12", "1e-40", "1e-290", "1e8", "4e14"]
 )
-def test_the_size_of_all_weights_is_no_matter(db: Database, unit: str) -> None:
-    scores, shares = [], []
-    for name, scale in (("one", "1e0"), ("scaled", unit)):
-        survey = db.ingest(SKEWED.format(scale, 0, 900), weight="w", name=name)
-        survey.append(SKEWED.format(scale, 900, 2_000))
-        staged = survey.event_tree().learn_stages()
-        scores.append(staged.log_marginal_likelihood)
-        shares.append(staged.stage_edges[["share", "low", "high"]].to_numpy())
-    assert scores[1] == pytest.approx(scores[0], rel=1e-9)
-    assert shares[1] == pytest.approx(shares[0], rel=1e-9)
+def test_the_size_of_all_weights_is_no_matter(
+    db: Database, unscaled: tuple[float, Any], unit: str
+) -> None:
+    survey, score, shares = learnt_of(db, unit, "scaled")
+    assert score == pytest.approx(unscaled[0], rel=1e-9)
+    assert shares == pytest.approx(unscaled[1], rel=1e-9)
     told = survey.receipt["weights"]
     assert float(told["largest"]) == pytest.approx(2000.4 * float(unit), rel=1e-9)
     assert f"rescaled by {told['kept_times']}" in survey.summary
@@ -348,13 +360,26 @@ def test_clusters_that_are_none_are_refused(empty_db: Database) -> None:
     assert list(empty_db.surveys) == []
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("method", get_args(Method))
-def test_rows_of_weight_0_can_be_learnt_by_every_method(db: Database, method: Any) -> None:
+@pytest.fixture(scope="module")
+def of_weight_0(checked_database: Database) -> list[EventTree]:
+    """Give the trees of two surveys where some situations have rows of weight 0 only."""
     rows = "select i % 5 as a, i % 3 < 1 as b, if(i % 5 > {}, 1, 0) as w from range(60) t(i)"
-    for least in (1, 3):
-        survey = db.ingest(rows.format(least), weight="w", columns=["a", "b"])
-        staged = survey.event_tree().learn_stages(method=method)
+    return [
+        checked_database.ingest(
+            rows.format(least), f"above {least}", weight="w", columns=["a", "b"]
+        ).event_tree()
+        for least in (1, 3)
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("db")
+@pytest.mark.parametrize("method", get_args(Method))
+def test_rows_of_weight_0_can_be_learnt_by_every_method(
+    of_weight_0: list[EventTree], method: Any
+) -> None:
+    for tree in of_weight_0:
+        staged = tree.learn_stages(method=method)
         assert isfinite(staged.bic)
         assert isfinite(staged.log_marginal_likelihood)
 
