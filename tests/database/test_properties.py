@@ -641,6 +641,7 @@ def learn_and_compare(
         alpha=alpha,
         hyperstages=by if groups is None else by_path(groups),
         initial=None if initial is None else by_path(initial),
+        unobserved="own",
         replace=True,
     )
     used = (oracle.default_alpha(tree) or 1) if alpha is None else alpha
