@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 PAGE = Path(__file__).parent / "reference" / "sql.md"
 
 SUBJECTS = {
-    "Surveys": ["surveys", "variables", "labels"],
+    "Surveys": ["surveys", "variables", "scores", "labels"],
     "Event trees": ["vertices", "situations", "florets", "tree_edges", "presumed_zeros"],
     "Staged trees": [
         "stagings", "stages", "stage_edges", "stage_table", "staged_vertices",

@@ -381,6 +381,10 @@ def drop_variables(catalog: sa.Connection, survey_id: int) -> None:
     """Delete the variables and levels of a survey."""
     of_survey = schema.variable.c.survey_id == survey_id
     variables = sa.select(schema.variable.c.variable_id).where(of_survey)
+    levels = sa.select(schema.level.c.level_id).where(schema.level.c.variable_id.in_(variables))
+    catalog.execute(
+        sa.delete(schema.level_score).where(schema.level_score.c.level_id.in_(levels))
+    )
     catalog.execute(sa.delete(schema.level).where(schema.level.c.variable_id.in_(variables)))
     catalog.execute(sa.delete(schema.variable).where(of_survey))
 

@@ -34,6 +34,7 @@ level = _table(
     "level",
     "level_id", "variable_id", "code", "label", "label_id", "original_code", "kind", "n",
 )  # fmt: skip
+level_score = _table("level_score", "level_id", "score")
 event_tree = _table(
     "event_tree",
     "tree_id", "name", "survey_id", "n", "n_vertices", "n_situations", "n_leaves", "height",

@@ -1310,6 +1310,19 @@ SURVEY_FAULTS = [
         "people",
         "update cegdb.level set n = n + 1 where level_id = 1",
     ),
+    *(
+        Fault(
+            "check_level",
+            "each answer of an ordered variable has a score, and nothing else has one",
+            None if level_id == "9999" else "people",
+            f"insert into cegdb.level_score select {level_id}, 0 from cegdb.level limit 1",
+        )
+        for level_id in (
+            "1",
+            "(select min(level_id) from cegdb.level where kind = 'blank')",
+            "9999",
+        )
+    ),
     Fault(
         "check_response_table",
         "a survey has its table of rows",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from cegdb.atomic_files import unknown_file_type
 from cegdb.errors import SurveyError, counted, listed
-from cegdb.ingest.coding.bins import Bins, bins_of
+from cegdb.ingest.coding.bins import Bins, bins_of, number_of
 from cegdb.ingest.csv.records import file_rows
 from cegdb.ingest.files.cell_labels import abbreviated, label_list, label_of
 from cegdb.names import did_you_mean, folded
@@ -32,18 +32,24 @@ _VARIABLE_KEYS: Final = (
     "recode",
     "same",
     "bins",
+    "ordered",
+    "scores",
 )
 _COLUMNS: Final = ("variable", "kind", "code", "label")
 _IGNORED_COLUMNS: Final = ("n", "note")
 _KINDS: Final = (
     "value", "structural", "missing", "recode", "same", "variable", "bins", "gate", "column",
-    "count", "weight", "note",
+    "ordered", "score", "count", "weight", "note",
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class CodebookEntry:
-    """What a codebook says of one variable; codes and labels are texts as read."""
+    """What a codebook says of one variable; codes and labels are texts as read.
+
+    Answers that are ``ordered`` have the scores 0, 1, ... in level order; other ``scores`` are
+    given by label or code.
+    """
 
     label: str | None = None
     values: dict[str, str] = field(default_factory=dict)
@@ -53,12 +59,16 @@ class CodebookEntry:
     recode: dict[str, str] = field(default_factory=dict)
     same: list[list[str]] = field(default_factory=list)
     bins: Bins | None = None
+    ordered: bool = False
+    scores: dict[str, float] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, object]:
         """Return the entry as a codebook writes it, without empty keys."""
         keys = {name: getattr(self, name) for name in _VARIABLE_KEYS}
         keys["bins"] = self.bins.as_text() if self.bins else None
-        return {name: value for name, value in keys.items() if value not in (None, {}, [])}
+        return {
+            name: value for name, value in keys.items() if value not in (None, {}, [], False)
+        }
 
 
 @dataclass(frozen=True)
@@ -202,15 +212,18 @@ def _row(tree: dict[str, Any], where: str, name: str, kind: str, code: str, labe
             raise SurveyError(f"{where}: {name!r} has {what} already")
         entry[key] = label
         return
+    if kind == "ordered":
+        entry["ordered"] = True
+        return
     if not code:
         raise SurveyError(f"{where}: the code is blank")
     if kind == "structural":
         entry.setdefault("structural", []).append(code)
-    elif kind in ("value", "missing", "recode"):
-        of_kind = entry.setdefault("values" if kind == "value" else kind, {})
+    elif kind in ("value", "missing", "recode", "score"):
+        of_kind = entry.setdefault({"value": "values", "score": "scores"}.get(kind, kind), {})
         if code in of_kind:
             raise SurveyError(f"{where}: the code {code!r} of {name!r} is repeated")
-        of_kind[code] = label or (None if kind == "missing" else code)
+        of_kind[code] = label or (None if kind in ("missing", "score") else code)
     elif kind == "same":
         entry.setdefault("same", []).append([code, label])
     else:
@@ -272,7 +285,34 @@ def _entry(tree: Mapping[Any, object], where: str) -> CodebookEntry:
         _labels_by_code(tree, "recode", where),
         groups,
         bins_of(tree["bins"], where) if tree.get("bins") not in (None, "") else None,
+        *_order(tree, where),
     )
+
+
+def _order(tree: Mapping[Any, object], where: str) -> tuple[bool, dict[str, float]]:
+    """Return whether answers are ordered, and the scores that are given."""
+    ordered = tree.get("ordered")
+    text = "" if ordered is None else str(ordered).casefold()
+    if text not in ("", "true", "false"):
+        raise SurveyError(
+            f"{where}: ordered must be true or false, not {abbreviated(repr(ordered))}"
+        )
+    scores: dict[str, float] = {}
+    for label, score in _items(tree.get("scores"), f"{where}, scores"):
+        number = number_of(label_of(score) or "")
+        if number is None:
+            raise SurveyError(
+                f"{where}: the score of {label!r} must be a number, not "
+                f"{abbreviated(repr(score))}"
+            )
+        scores[label] = float(number)
+    if text == "true" and scores:
+        raise SurveyError(
+            f"{where} has both ordered and scores",
+            hint="ordered: true gives the answers the scores 0, 1, ... in level order; to give "
+            "them others, leave it out",
+        )
+    return text == "true", scores
 
 
 def _labels_by_code(tree: Mapping[Any, object], key: str, where: str) -> dict[str, str]:

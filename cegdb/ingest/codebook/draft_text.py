@@ -99,12 +99,14 @@ def _yaml_entry(column: DraftColumn) -> Iterator[str]:
     yield _yaml_key("  ", column.name)
     if column.left_out is not None and column.is_number:
         yield '    bins: "q4"  # or cut points, such as "18,35,65"'
+        yield "    ordered: true"
     for remark in column.remarks:
         yield f"    # {_one_line(remark)}"
     if column.label is not None:
         yield f"    label: {_yaml_text(column.label)}"
     if column.bins is not None:
         yield f"    bins: {_yaml_text(column.bins)}"
+        yield "    ordered: true"
     for title, levels in (("values", column.values), ("missing", column.missing)):
         if levels:
             yield f"    {title}:"
@@ -149,6 +151,7 @@ def _csv_entry(column: DraftColumn) -> Iterator[list[Any]]:
             yield [name, "variable", "", column.label, "", ""]
         if column.bins is not None:
             yield [name, "bins", "", column.bins, "", ""]
+            yield [name, "ordered", "", "", "", ""]
         for kind, levels in _levels_by_kind(column):
             yield from ([name, kind, x.code, x.label, x.n, ""] for x in levels)
     elif column.is_number:

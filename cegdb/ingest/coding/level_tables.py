@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def insert_levels(catalog: sa.Connection, survey_id: int, variables: list[Variable]) -> None:
-    """Write the rows of ``variable`` and ``level``: values, missing, blank, structural.
+    """Write ``variable``, ``level`` (values, missing, blank, structural) and ``level_score``.
 
     ``level_id`` is the variable's first one plus ``code - 1``; ``code`` is what
     ``response_<survey_id>`` holds.
@@ -29,7 +29,7 @@ def insert_levels(catalog: sa.Connection, survey_id: int, variables: list[Variab
     level_id = _next(catalog, schema.level.c.level_id)
     label_ids: dict[str, int] = {}
     same = same_labels(variables)
-    variable_rows, level_rows = [], []
+    variable_rows, level_rows, score_rows = [], [], []
     for ordinal, variable in enumerate(variables, 1):
         variable_rows.append(
             {
@@ -70,10 +70,13 @@ def insert_levels(catalog: sa.Connection, survey_id: int, variables: list[Variab
                     "n": n,
                 }
             )
+            if of_kind == "value" and label in variable.scores:
+                score_rows.append({"level_id": level_id, "score": variable.scores[label]})
             level_id += 1
         variable_id += 1
     insert_rows(catalog, schema.variable, variable_rows)
     insert_rows(catalog, schema.level, level_rows)
+    insert_rows(catalog, schema.level_score, score_rows)
 
 
 def _next(catalog: sa.Connection, column: sa.ColumnElement[int]) -> int:

@@ -327,6 +327,39 @@ def order_levels(variable: Variable, frame_order: list[str] | None) -> None:
             "and a missing answer",
             hint="give the answer or the missing answer another label",
         )
+    variable.scores = _scores(variable)
+
+
+def _scores(variable: Variable) -> dict[str, float]:
+    """Return the score of each answer of an ordered variable; of others none."""
+    name, given = variable.name, variable.entry.scores
+    if variable.entry.ordered:
+        return {label: float(i) for i, label in enumerate(variable.values)}
+    if not given:
+        return {}
+    earlier = {} if variable.previous is None else variable.previous.meaning_of_code
+    scores: dict[str, float] = {}
+    unknown = []
+    for text, score in given.items():
+        meaning = variable.meanings.get(text) or earlier.get(text)
+        label = text if text in variable.values or meaning is None else meaning[1]
+        if label not in variable.values:
+            unknown.append(text)
+        elif scores.setdefault(label, score) != score:
+            raise SurveyError(f"{name!r}: scores gives the answer {label!r} two scores")
+    without = [label for label in variable.values if label not in scores]
+    hint = f"its answers are {listed(map(repr, variable.values), most=10)}"
+    if unknown and not variable.is_update:  # later rows need not have all labels
+        raise SurveyError(
+            f"{name!r}: scores lists {listed(map(repr, unknown))}, which "
+            f"{agreeing(len(unknown), 'are')} not among its answers",
+            hint=hint,
+        )
+    if without:
+        raise SurveyError(
+            f"{name!r}: scores gives no number for {listed(map(repr, without))}", hint=hint
+        )
+    return {label: scores[label] for label in variable.values}
 
 
 def _refuse_levels_of_bins(variable: Variable) -> None:

@@ -81,7 +81,8 @@ class Variable:
     ``counts`` has the respondents of each text as read (None: blank), ``meanings`` the kind
     (value, missing, structural) and label of such a text. ``is_update`` tells that its survey
     has rows already, ``previous`` what it is in these if the new ones are added to them.
-    ``own_labels`` are labels that cegdb writes for cells without an answer.
+    ``own_labels`` are labels that cegdb writes for cells without an answer, ``scores`` the
+    numbers that stand for the values of an ordered variable.
     """
 
     name: str
@@ -92,6 +93,7 @@ class Variable:
     is_update: bool = False
     values: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
+    scores: dict[str, float] = field(default_factory=dict)
     counts: dict[str | None, int] = field(default_factory=dict)
     meanings: dict[str, tuple[Kind, str]] = field(default_factory=dict)
     previous: VariableVersion | None = None

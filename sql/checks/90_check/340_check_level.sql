@@ -1,8 +1,9 @@
 -- step:    check_level
 -- mode:    fetch
 -- purpose: Surveys whose variables, levels and labels are not numbered as their coded rows
---          require, or whose levels do not add up to the respondents.
--- reads:   survey, variable, level
+--          require, whose levels do not add up to the respondents, or whose scores are not
+--          those of all answers of ordered variables.
+-- reads:   survey, variable, level, level_score
 -- writes:  check_level(invariant, kind, name, row_id, detail)
 -- params:  none
 -- source:  docs/architecture.md, section Tables
@@ -59,6 +60,18 @@ variables as (
         coalesce(sum(n), 0) as n_cells
     from levels
     group by name, variable_id, n_rows
+),
+
+scores as (
+    select
+        r.name,
+        r.variable_id,
+        count(*) filter (where r.kind = 'value') as n_answers,
+        count(x.score) filter (where r.kind = 'value') as n_scored,
+        count(x.score) filter (where r.kind <> 'value') as n_other_scored
+    from levels as r
+    left join cegdb.level_score as x on r.level_id = x.level_id
+    group by r.name, r.variable_id
 )
 
 select
@@ -131,4 +144,25 @@ select
     concat(n_cells, ' cells of variable ', variable_id, ', ', n_rows, ' respondents') as detail
 from variables
 where n_cells <> n_rows
+union all
+select
+    'each answer of an ordered variable has a score, and nothing else has one' as invariant,
+    'survey' as kind,
+    name,
+    cast(variable_id as bigint) as row_id,
+    concat(
+        n_scored, ' of ', n_answers, ' answers of variable ', variable_id, ' and ',
+        n_other_scored, ' other levels have a score'
+    ) as detail
+from scores
+where n_other_scored > 0 or n_scored not in (0, n_answers)
+union all
+select
+    'each answer of an ordered variable has a score, and nothing else has one' as invariant,
+    'survey' as kind,
+    cast(null as varchar) as name,
+    cast(x.level_id as bigint) as row_id,
+    concat('there is no level ', x.level_id) as detail
+from cegdb.level_score as x
+where x.level_id not in (select l.level_id from cegdb.level as l)
 order by invariant, name, row_id, detail
