@@ -63,7 +63,7 @@ SingleEdges: TypeAlias = Literal["together", "apart"]
 WeightChoice: TypeAlias = Literal["situation", "global", "total", "none"]
 Deff: TypeAlias = "float | Mapping[str, float]"
 Method: TypeAlias = Literal[
-    "ahc", "auto", "bhc", "fbhc", "csbhc", "bj", "hc", "exact", "hclust", "kmeans"
+    "ahc", "auto", "bhc", "fbhc", "csbhc", "bj", "hc", "exact", "ordinal", "hclust", "kmeans"
 ]
 ScoreName: TypeAlias = Literal["log_marginal_likelihood", "bic", "aic", "log_likelihood"]
 StructurePrior: TypeAlias = Literal["flat", "size"]
@@ -86,7 +86,8 @@ ReportForm: TypeAlias = Literal["plain", "paper", "analyst"]
 
 STAGE_ALPHA: Final = 1.0
 """The prior mass of a stage where every stage has the same, and no other is given."""
-_METHOD_NAMES: Final = ", ".join(f'"{method}"' for method in get_args(Method))
+_ORDER_METHODS: Final = tuple(method for method in get_args(Method) if method != "ordinal")
+_METHOD_NAMES: Final = ", ".join(f'"{method}"' for method in _ORDER_METHODS)
 EXACT_SITUATIONS: Final = 10
 """Up to so many situations a search over orders looks at all stagings by default."""
 GATE_MIN_ROWS: Final = 5
@@ -114,7 +115,8 @@ DISTANCES: Final[Mapping[str, tuple[str, ...]]] = {
 _MOST_RUNS: Final = 10_000_000
 _MOST_DRAWS: Final = 1_000_000
 _LEAST_SAMPLES: Final = 20
-_STRUCTURE_PRIOR_METHODS: Final = ("ahc", "auto", "hc", "exact")
+_STRUCTURE_PRIOR_METHODS: Final = ("ahc", "auto", "hc", "exact", "ordinal")
+_MARGINAL_METHODS: Final = ("ahc", "auto", "ordinal")
 _CRITERION_METHODS: Final = ("ahc", "auto")
 _NO_FILE_ENCODINGS: Final = (
     "idna",
@@ -722,20 +724,22 @@ class LearnOptions:
         `threshold`; "hc" moves single situations, merges and splits stages; "hclust" and
         "kmeans" cluster the shares, fast and approximate. "exact" finds the staging with the
         best score of all, where up to 16 situations may share stages, or where florets have two
-        labels and the score is BIC or AIC.""",
+        labels and the score is BIC or AIC. "ordinal" finds the best staging in which the stages
+        of an ordered question (`ordered` in the codebook) are neighbours in their mean score;
+        other questions are learnt as by ahc.""",
         choices=get_args(Method),
     )
     score: ScoreName | None = _setting(
         None,
-        """What is optimised. Default: log_marginal_likelihood for ahc and auto, bic for the
-        other methods.""",
+        """What is optimised. Default: log_marginal_likelihood for ahc, auto and ordinal, bic
+        for the other methods.""",
         choices=get_args(ScoreName),
     )
     structure_prior: StructurePrior = _setting(
         "flat",
-        """Prior of the stagings, for ahc, auto, hc and exact: "flat" (all stagings are equally
-        probable) or "size" (every number of stages in a hyperstage is equally probable, and so
-        is every staging with the same number).""",
+        """Prior of the stagings, for ahc, auto, hc, exact and ordinal: "flat" (all stagings are
+        equally probable) or "size" (every number of stages in a hyperstage is equally probable,
+        and so is every staging with the same number).""",
         choices=get_args(StructurePrior),
     )
     criterion: Criterion | None = _setting(
@@ -821,11 +825,11 @@ class LearnOptions:
                 "method 'bj' has no score",
                 hint="it joins stages by their distance: give distance and threshold",
             )
-        if method == "exact" and not (
+        if method in ("exact", "ordinal") and not (
             self.initial is None or is_one_of(self.initial, ("full",))
         ):
             raise StagingError(
-                "method 'exact' takes no initial stages",
+                f"method {method!r} takes no initial stages",
                 hint="it finds the optimum from anywhere; leave initial out, or freeze stages",
             )
         if isinstance(self.unobserved, str) or not isinstance(self.unobserved, (list, tuple)):
@@ -907,7 +911,7 @@ class LearnOptions:
         """The score, the method's own if none was given."""
         if self.score is not None:
             return self.score
-        return "log_marginal_likelihood" if self.method in ("ahc", "auto") else "bic"
+        return "log_marginal_likelihood" if self.method in _MARGINAL_METHODS else "bic"
 
 
 class AlphaPathSettings(_SettingsButAlpha, total=False):
@@ -1002,7 +1006,7 @@ class OrderOptions:
         None,
         f"""How stages are learnt, by a method of learn_stages ({_METHOD_NAMES}). Default:
         exact where up to {EXACT_SITUATIONS} situations may share stages, else ahc.""",
-        choices=get_args(Method),
+        choices=_ORDER_METHODS,
     )
     score: ScoreName | None = _setting(
         None,
@@ -1036,7 +1040,9 @@ class OrderOptions:
     def __post_init__(self) -> None:
         """Check what does not depend on the survey."""
         check_alpha(self.alpha)
-        self.learning  # noqa: B018  (checks method and score)
+        if self.method is not None:
+            check_choice("method", self.method, _ORDER_METHODS, StagingError)
+        self.learning  # noqa: B018  (checks score)
         check_choice("search", self.search, get_args(Search), StagingError)
         check_choice("blank", self.blank, get_args(Blank), StagingError)
         check_choice("weighting", self.weighting, get_args(WeightChoice), StagingError)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cegdb.clustering.all_stagings import MAX_SITUATIONS
+from cegdb.clustering.contiguous import MAX_ORDERED
 from cegdb.clustering.greedy import (
     Merge,
     agglomerate,
@@ -38,6 +39,7 @@ from cegdb.clustering.scoring import (
 )
 
 __all__ = [
+    "MAX_ORDERED",
     "MAX_SETS",
     "MAX_SITUATIONS",
     "Coarsening",

@@ -34,6 +34,9 @@ class Hyperstage:
     unit
         What 1 in ``counts`` stands for, a power of 2: effective counts of weighted
         surveys are multiples of a small one, so that their sums are exact too.
+    scores
+        Shape (labels,): the numbers that stand for ordered labels, nan for one without;
+        None where they are not ordered, or not needed.
     """
 
     ids: NDArray[np.int64]
@@ -43,6 +46,7 @@ class Hyperstage:
     start: NDArray[np.int64]
     answers: NDArray[np.int64]
     unit: float = 1.0
+    scores: NDArray[np.float64] | None = None
 
     @property
     def sizes(self) -> NDArray[np.float64]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from cegdb.clustering.all_stagings import best_staging, interchangeable, log_total
 from cegdb.clustering.backward import bj, csbhc, fbhc
+from cegdb.clustering.contiguous import best_contiguous, contiguous_prior
 from cegdb.clustering.greedy import MIN_LOG_BAYES_FACTOR, TIE_TOLERANCE, Merge, agglomerate
 from cegdb.clustering.hill_climbing import climb
 from cegdb.clustering.homogeneity import p_value
@@ -124,6 +125,11 @@ def learn(hyperstage: Hyperstage, plan: Plan) -> LearntStages:
         return _merge_cells(hyperstage, plan)
     if method in GREEDY_METHODS:
         return _merge(hyperstage, plan)
+    if method == "ordinal" and hyperstage.scores is None:
+        return LearntStages(_merge(hyperstage, plan).stage)
+    if method == "ordinal":
+        prior = contiguous_prior(len(hyperstage.ids), plan.structure_prior)
+        return LearntStages(best_contiguous(hyperstage, score, prior))
     structure = structure_prior(len(hyperstage.ids), plan.structure_prior)
     if method == "fbhc":
         return LearntStages(fbhc(hyperstage, score))

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _COSTS: Final[dict[Method, tuple[float, float, float]]] = {
     "exact": (300, 6, 0.0),
+    "ordinal": (300, 60, 0.5),
     "hclust": (300, 5, 0.0),
     "fbhc": (300, 60, 0.0),
     "csbhc": (800, 160, 0.0),

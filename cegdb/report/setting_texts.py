@@ -72,6 +72,8 @@ METHODS: Final = {
     "({distance}) is below {threshold:g}",
     "hc": "hill climbing (as in Carli et al., 2022), scored by the {score}",
     "exact": "an exact search for the optimum of the {score}",
+    "ordinal": "an exact search for the optimum of the {score} among the stagings in which the "
+    "stages of ordered answers are neighbours in their mean score",
     "hclust": "hierarchical clustering of the situations' probabilities (as in Carli et al., "
     "2022)",
     "kmeans": "k-means clustering of the situations' probabilities (as in Carli et al., 2022)",

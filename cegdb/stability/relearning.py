@@ -12,7 +12,13 @@ from cegdb.errors import StagingError
 from cegdb.stability.replicates import Replicate, TreeRows, read_rows
 from cegdb.stages.effective_counts import variable_ids
 from cegdb.stages.groups import GroupReader
-from cegdb.stages.learning import integer_counts, needs_answers, plan_of, read_hyperstages
+from cegdb.stages.learning import (
+    integer_counts,
+    needs_answers,
+    needs_scores,
+    plan_of,
+    read_hyperstages,
+)
 from cegdb.stages.priors import make_edge_priors, stage_mass
 from cegdb.stages.recorded import (
     prior_rule,
@@ -179,7 +185,11 @@ def read_relearning(
     learning = recorded_learning(staging)
     ids = list(variable_ids(catalog, tree).values()) if needs_answers(learning) else None
     hyperstages = read_hyperstages(
-        steps, starts_joined=initial == "indep", variable_ids=ids, with_unreached=True
+        steps,
+        starts_joined=initial == "indep",
+        variable_ids=ids,
+        with_unreached=True,
+        scored_tree=tree_id if needs_scores(learning) else None,
     )
     steps.run("floret_edge", staging_id=staging_id)
     steps.run("vertex_end", tree_id=tree_id, staging_id=staging_id)

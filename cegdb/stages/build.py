@@ -23,6 +23,7 @@ from cegdb.stages.learning import (
     join_configurations,
     learning_settings,
     needs_answers,
+    needs_scores,
     plan_of,
     read_hyperstages,
 )
@@ -364,12 +365,16 @@ def _learn(
     learning, limits = request.learning, request.limits
     if learning is None:
         raise AssertionError(request)
-    if learning.max_parents is not None and request.options.relabel:
-        raise StagingError(
-            "max_parents and relabel cannot be given together",
-            hint="recode the answers when ingesting (recode in a codebook), or leave "
-            "max_parents out",
-        )
+    for setting, is_given in (
+        ("max_parents", learning.max_parents is not None),
+        ("method 'ordinal'", needs_scores(learning)),
+    ):
+        if is_given and request.options.relabel:
+            raise StagingError(
+                f"{setting} and relabel cannot be given together",
+                hint="recode the answers when ingesting (recode in a codebook), or leave one "
+                "of them out",
+            )
     ((n_both,),) = steps.fetch("frozen_start")
     if n_both:
         raise StagingError(
@@ -390,6 +395,7 @@ def _learn(
         starts_joined=is_one_of(learning.initial, ("indep",)),
         variable_ids=ids if needs_answers(learning) else None,
         with_unreached=has_parents,
+        scored_tree=tree["tree_id"] if needs_scores(learning) else None,
     )
     if has_parents:
         hyperstages = [one for one in hyperstages if one.counts.any()]

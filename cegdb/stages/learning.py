@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from cegdb import clustering
-from cegdb.clustering import MAX_SITUATIONS, Coarsening, Hyperstage, Plan
+from cegdb.clustering import MAX_ORDERED, MAX_SITUATIONS, Coarsening, Hyperstage, Plan
 from cegdb.clustering.null_bootstrap import expected_spurious_stages
 from cegdb.errors import StagingError
 from cegdb.options import DISTANCES, GREEDY_METHODS
@@ -95,12 +95,13 @@ def read_hyperstages(
     starts_joined: bool,
     variable_ids: Sequence[int] | None,
     with_unreached: bool = False,
+    scored_tree: int | None = None,
 ) -> list[Hyperstage]:
     """Return the hyperstages to learn as arrays, in the order of their smallest situations.
 
     With ``starts_joined`` each starts as one stage. ``variable_ids``, in the order of the tree,
-    are given if the answers that lead to each situation are needed; ``with_unreached`` also
-    takes situations that no row reached.
+    are given if the answers that lead to each situation are needed, ``scored_tree`` is the tree
+    if scores of labels are; ``with_unreached`` also takes situations that no row reached.
     """
     steps.run("learnable", starts_joined=starts_joined, with_unreached=with_unreached)
     steps.run("learnable_answer")
@@ -108,12 +109,34 @@ def read_hyperstages(
     columns["n"], unit = integer_counts(columns["n"], columns["size"])
     answers = None if variable_ids is None else _read_answers(steps, variable_ids)
     hyperstage = columns["hyperstage_id"]
+    scores = {} if scored_tree is None else _read_scores(steps, scored_tree)
     ends = np.flatnonzero(np.diff(hyperstage)) + 1
     return [
-        _hyperstage_of_rows({key: columns[key][rows] for key in columns}, unit, answers)
+        replace(
+            _hyperstage_of_rows({key: columns[key][rows] for key in columns}, unit, answers),
+            scores=scores.get(int(hyperstage[rows[0]])),
+        )
         for rows in np.split(np.arange(len(hyperstage)), ends)
         if len(rows)
     ]
+
+
+def _read_scores(steps: Steps, tree_id: int) -> dict[int, NDArray[np.float64]]:
+    """Return the scores of the labels of each hyperstage whose answers are ordered.
+
+    Two labels are in any case; of more, at least two must have different scores.
+    """
+    steps.run("label_score", tree_id=tree_id)
+    columns = steps.arrays("select * from temp.label_score order by hyperstage_id, label_id")
+    score = np.ma.filled(columns["score"].astype(np.float64), np.nan)
+    scores: dict[int, NDArray[np.float64]] = {}
+    ids, first = np.unique(columns["hyperstage_id"], return_index=True)
+    for hyperstage_id, own in zip(ids.tolist(), np.split(score, first[1:]), strict=True):
+        if len(own) == 2:
+            scores[hyperstage_id] = np.array([0.0, 1.0])
+        elif np.nanmin(own, initial=np.inf) < np.nanmax(own, initial=-np.inf):
+            scores[hyperstage_id] = own
+    return scores
 
 
 def integer_counts(
@@ -205,6 +228,11 @@ def _hyperstage_of_rows(
         answers=of_situations,
         unit=unit,
     )
+
+
+def needs_scores(learning: LearnOptions) -> bool:
+    """Return whether learning uses the scores of ordered answers."""
+    return learning.method == "ordinal"
 
 
 def needs_answers(learning: LearnOptions) -> bool:
@@ -333,7 +361,12 @@ def _parent_summary(pooled: Sequence[Configurations], max_parents: int) -> dict[
 def _refuse_misfit(
     steps: Steps, tree_id: int, hyperstages: Sequence[Hyperstage], plan: Plan
 ) -> None:
-    """Refuse method "exact" where a hyperstage has more stagings than it can look at."""
+    """Refuse a method where a hyperstage has more stagings than it can look at.
+
+    Also "ordinal" where no answers are ordered.
+    """
+    if plan.method == "ordinal":
+        _refuse_unordered(steps, tree_id, hyperstages)
     if plan.method != "exact":
         return
     for hyperstage in hyperstages:
@@ -352,6 +385,24 @@ def _refuse_misfit(
                 "stages here",
                 hint=f"use method='ahc' or method='hc', {fewer}, or, where situations have two "
                 "labels, score='bic' or 'aic', without smoothing, which have no limit",
+            )
+
+
+def _refuse_unordered(steps: Steps, tree_id: int, hyperstages: Sequence[Hyperstage]) -> None:
+    ordered = [one for one in hyperstages if one.scores is not None]
+    if hyperstages and not ordered:
+        raise StagingError(
+            "method 'ordinal' needs a question with ordered answers, or with two, and the tree "
+            "has none",
+            hint="declare in a codebook which are ordered (ordered: true), or use method='ahc'",
+        )
+    for one in ordered:
+        if len(one.ids) > MAX_ORDERED:
+            raise StagingError(
+                f"method 'ordinal' puts up to {MAX_ORDERED:,} situations in an order; "
+                f"{len(one.ids):,}, such as "
+                f"{describe_situation(steps, tree_id, int(one.ids[0]))}, may share stages here",
+                hint="use method='ahc' or 'auto', or max_parents",
             )
 
 
@@ -426,6 +477,8 @@ def _summary(
             clustering.log_probability(hyperstage, one.stage, plan)
             for hyperstage, one in zip(hyperstages, learnt, strict=True)
         )
+    if plan.method == "ordinal":
+        summary["ordered"] = sum(h.scores is not None for h in hyperstages)
     if plan.method == "auto":
         rough = [one.sample for one in learnt if one.sample is not None]
         summary["approximated"] = len(rough)

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+from itertools import combinations, pairwise
+from math import comb, log
 from typing import TYPE_CHECKING, Any
 
+import clustering_oracle
+import numpy as np
 import pandas as pd
 import pytest
 
-from cegdb.errors import SurveyError
+from cegdb.errors import StagingError, SurveyError
+from cegdb.stages import learning
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cegdb import Database, Survey
+    from cegdb import Database, StagedTree, Survey
 
 HEALTH = {"values": {"2": "fair", "1": "poor", "3": "good"}}
 
@@ -174,3 +179,177 @@ def test_a_draft_says_that_numbers_in_intervals_are_ordered(
     book = tmp_path / f"book.{form}"
     book.write_text(db.codebook(rows, form=form))
     assert list(scores(db, db.ingest(rows, codebook=book))["age"].values()) == [0, 1, 2, 3]
+
+
+# -----------------------------------------------------------------------------
+# Stages that are neighbours in their mean score
+# -----------------------------------------------------------------------------
+
+BOOK: dict[str, Any] = {
+    "variables": {
+        "health": {"values": {"1": "poor", "2": "fair", "3": "good"}, "ordered": True},
+        "party": {"levels": ["red", "green", "blue"]},
+    }
+}
+
+
+def people(seed: int = 1, n: int = 900) -> pd.DataFrame:
+    """Return people of eight regions, their party and health."""
+    draw = np.random.default_rng(seed)
+    region = draw.integers(0, 8, n)
+    party = np.array(["red", "green", "blue"])[draw.integers(0, 3, n)]
+    health = 1 + draw.binomial(2, np.array([0.2, 0.8, 0.5, 0.2, 0.8, 0.3, 0.55, 0.6])[region])
+    smokes = np.array(["no", "yes"])[draw.binomial(1, 0.2 + region / 20)]
+    return pd.DataFrame(
+        {
+            "region": region.astype(str),
+            "health": health.astype(str),
+            "party": party,
+            "smokes": smokes,
+        }
+    )
+
+
+def stages_of(staged: StagedTree, variable: str) -> dict[int, int]:
+    """Return the stage of each situation of a variable."""
+    frame = staged._frame("staged_situations", "staging", "vertex_id")
+    frame = frame[frame["variable"] == variable]
+    return dict(zip(frame["vertex_id"], frame["stage_id"], strict=True))
+
+
+def mean_scores(staged: StagedTree, variable: str, alpha: float) -> dict[int, float]:
+    """Return the predictive mean of each situation, with this prior mass of each label."""
+    florets = staged.tree.edges[staged.tree.edges["variable"] == variable]
+    means = {}
+    for vertex_id, floret in florets.groupby("parent_id"):
+        mass = floret.sort_values("level_id")["n"].to_numpy() + alpha
+        means[int(vertex_id)] = float(mass @ np.arange(len(mass)) / mass.sum())
+    return means
+
+
+@pytest.mark.parametrize("structure_prior", ["flat", "size"])
+def test_ordinal_stages_are_the_best_neighbours(db: Database, structure_prior: Any) -> None:
+    tree = db.ingest(people(), codebook=BOOK).event_tree(order=["region", "health"])
+    staged = tree.learn_stages(
+        method="ordinal", prior="stage", alpha=3.0, structure_prior=structure_prior
+    )
+    means = mean_scores(staged, "health", alpha=1.0)
+    order = sorted(means, key=lambda vertex: (means[vertex], vertex))
+    n = len(order)
+    counts = {
+        vertex: floret.sort_values("level_id")["n"].to_numpy()
+        for vertex, floret in tree.edges.query("variable == 'health'").groupby("parent_id")
+    }
+
+    def value(cuts: tuple[int, ...]) -> float:
+        blocks = [order[a:b] for a, b in pairwise((0, *cuts, n))]
+        total = sum(
+            clustering_oracle.log_marginal_likelihood(
+                tuple(sum(counts[vertex] for vertex in block).tolist()), (1.0, 1.0, 1.0)
+            )
+            for block in blocks
+        )
+        is_size = structure_prior == "size"
+        return total - (log(n * comb(n - 1, len(cuts))) if is_size else 0.0)
+
+    every = [cuts for k in range(n) for cuts in combinations(range(1, n), k)]
+    best = max(every, key=value)
+    stage = stages_of(staged, "health")
+    found = tuple(i for i in range(1, n) if stage[order[i]] != stage[order[i - 1]])
+    assert found == best
+    assert len(set(stage.values())) == len(best) + 1 > 1
+
+
+def test_other_questions_are_learnt_as_by_ahc(db: Database) -> None:
+    tree = db.ingest(people(), codebook=BOOK).event_tree(order=["region", "party"])
+    with pytest.raises(
+        StagingError, match="needs a question with ordered answers, or with two"
+    ):
+        tree.learn_stages(method="ordinal")
+    assert list(db.stagings) == []
+    tree = db.surveys["survey"].event_tree(
+        order=["region", "health", "party", "smokes"], sampling_zeros="floret"
+    )
+    by_ahc, ordinal = tree.learn_stages(), tree.learn_stages(method="ordinal")
+    assert stages_of(ordinal, "party") == stages_of(by_ahc, "party")
+    assert "ordinal: in 2 hyperstages of ordered answers stages are" in str(ordinal.summary)
+    assert ordinal.settings["score"] == "log_marginal_likelihood"
+    # Of two answers the order is that of their shares.
+    stage = stages_of(ordinal, "smokes")
+    prior = ordinal.settings["alpha"] / (8 * 3 * 3 * 2)
+    means = mean_scores(ordinal, "smokes", alpha=prior)
+    row = [
+        stage[vertex] for vertex in sorted(means, key=lambda vertex: (means[vertex], vertex))
+    ]
+    assert 1 + sum(a != b for a, b in pairwise(row)) == len(set(row))
+    assert db.check() == []
+
+
+def test_labels_without_a_score_play_no_part_in_the_order(db: Database) -> None:
+    rows = people()
+    rows.loc[::7, "health"] = ""
+    book = {"variables": {"health": {**BOOK["variables"]["health"], "missing": ["9"]}}}
+    tree = db.ingest(rows, codebook=book).event_tree(
+        order=["region", "health"], missing_policy="category", blank="missing"
+    )
+    staged = tree.learn_stages(method="ordinal", prior="stage", alpha=4.0)
+    means = {}
+    for vertex, floret in tree.edges.query("variable == 'health'").groupby("parent_id"):
+        mass = (
+            floret[floret["label"] != "missing"].sort_values("level_id")["n"].to_numpy() + 1.0
+        )
+        assert len(floret) == 4
+        means[vertex] = mass @ np.arange(3) / mass.sum()
+    stage = stages_of(staged, "health")
+    row = [
+        stage[vertex] for vertex in sorted(means, key=lambda vertex: (means[vertex], vertex))
+    ]
+    assert 1 + sum(a != b for a, b in pairwise(row)) == len(set(row)) > 1
+
+
+def test_ordinal_stages_are_learnt_again_and_rebuilt(db: Database) -> None:
+    survey = db.ingest(people(), codebook=BOOK)
+    staged = survey.event_tree(order=["region", "health"]).learn_stages(method="ordinal")
+    assert len(staged.stability(runs=20)) == len(staged.stages)
+    survey.append(people(seed=2))
+    db.rebuild(stages="relearn")
+    fresh = db.ingest(pd.concat([people(), people(seed=2)]), "both", codebook=BOOK)
+    again = fresh.event_tree(order=["region", "health"]).learn_stages(method="ordinal")
+    assert stages_of(db.stagings[staged.name], "health") == stages_of(again, "health")
+    few = fresh.event_tree(order=["party", "smokes", "region", "health"]).learn_stages(
+        method="ordinal", max_parents=1
+    )
+    parents = few.parent_sets.query("variable == 'health' and set_rank == 1")
+    assert ["region"] in parents["parents"].map(list).tolist()
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"initial": "indep"}, "method 'ordinal' takes no initial stages"),
+        ({"relabel": {"poor": "bad"}}, "method 'ordinal' and relabel cannot be given together"),
+        ({"criterion": "test"}, "method 'ordinal' has no criterion 'test'"),
+        ({"n_stages": 2}, "method 'ordinal' has no n_stages"),
+    ],
+)
+def test_what_ordinal_cannot_do_is_refused(
+    db: Database, settings: dict[str, Any], message: str
+) -> None:
+    tree = db.ingest(people(), codebook=BOOK).event_tree(order=["region", "health"])
+    with pytest.raises(StagingError, match=message):
+        tree.learn_stages(method="ordinal", **settings)
+
+
+def test_orders_are_not_searched_by_ordinal_stages(db: Database) -> None:
+    survey = db.ingest(people(), codebook=BOOK)
+    with pytest.raises(StagingError, match="unknown value 'ordinal' for method"):
+        survey.search_orders(["region", "health"], method="ordinal")
+
+
+def test_too_many_situations_in_an_order_are_refused(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(learning, "MAX_ORDERED", 7)
+    tree = db.ingest(people(), codebook=BOOK).event_tree(order=["region", "health"])
+    with pytest.raises(StagingError, match=r"up to 7 situations in an order; 8, such as"):
+        tree.learn_stages(method="ordinal")

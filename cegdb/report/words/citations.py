@@ -245,7 +245,7 @@ def references_used(
     for staging in stagings:
         if staging["method"] in _AHC:
             keys["freeman2011bayesian"] = None
-        elif staging["method"] not in ("given", "network", "exact"):
+        elif staging["method"] not in ("given", "network", "exact", "ordinal"):
             keys["carli2022stagedtrees"] = None
         settings = staging["settings"] if isinstance(staging["settings"], dict) else {}
         if settings.get("weighting") in ("situation", "global"):
