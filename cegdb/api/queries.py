@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from cegdb.inference.answer_intervals import AnswerIntervals
     from cegdb.inference.compiled_model import CompiledModel
     from cegdb.inference.counted_tree import CountedTree
+    from cegdb.inference.ordered_answers import OrderedAnswers
     from cegdb.inference.propagation import Floats
     from cegdb.inference.queries import ConditionedModel
     from cegdb.inference.row_answers import RowSource
@@ -280,6 +281,143 @@ class Queryable(ABC, Generic[Conditional]):
             limits = [] if options.interval is None else ["low", "high", "n"]
             return pd.DataFrame(columns=["variable", "label", "probability", *limits])
         return pd.concat(parts, ignore_index=True)
+
+    @takes(AnswerSettings, AnswerOptions)
+    def means(
+        self,
+        variables: str | Sequence[str] | None = None,
+        by: str | Sequence[str] = (),
+        **settings: Unpack[AnswerSettings],
+    ) -> pd.DataFrame:
+        """Return the mean score of ordered answers, also by the answers to other variables.
+
+        Parameters
+        ----------
+        variables
+            Names of ordered variables. Default: all that the codebook orders. Two answers are
+            ordered in any case: they have the scores 0 and 1.
+        by
+            Names of other variables: means are then conditional on each combination of their
+            labels.
+        **settings
+            How intervals are made.
+
+        Returns
+        -------
+        DataFrame
+            One row per variable and combination in which it is answered: a column for each
+            variable in ``by``; ``variable``; ``mean``; ``low`` and ``high``, the ends of its
+            interval, and ``n``, the rows with such an answer.
+
+        Raises
+        ------
+        QueryError
+            A name is unknown, named twice, or of a variable whose answers have no scores.
+
+        Notes
+        -----
+        Scores are those of the view ``cegdb.scores``. Means are over the answers that have
+        one: who was not asked, and missing answers, are left out. Intervals are made as those
+        of `probability`, from the lowest score to the highest.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> book = {"variables": {"health": {"ordered": True}}}
+        >>> with cegdb.open() as db:
+        ...     rows = "select i % 2 as sex, i % 3 as health from range(90) t(i)"
+        ...     ceg = db.ingest(rows, codebook=book).event_tree().learn_stages().to_ceg()
+        ...     ceg.means(by="sex").round(2)
+          sex variable  mean   low  high   n
+        0   0   health   1.0  0.77  1.23  45
+        1   1   health   1.0  0.77  1.23  45
+        """
+        import pandas as pd
+
+        options = options_from(settings, AnswerSettings, AnswerOptions)
+        frames = []
+        for answers_of in self._ordered_answers(variables, by, ("variable", "mean"), options):
+            frame = pd.DataFrame(answers_of.groups(1), index=range(len(answers_of.mean)))
+            frame["variable"], frame["mean"] = answers_of.variable, answers_of.mean
+            if options.interval is not None:
+                limits = answers_of.mean_limits(self._intervals(options))
+                frame["low"], frame["high"], frame["n"] = limits
+            frames.append(frame)
+        return pd.concat(frames, ignore_index=True)
+
+    @takes(AnswerSettings, AnswerOptions)
+    def cumulative(
+        self,
+        variables: str | Sequence[str] | None = None,
+        by: str | Sequence[str] = (),
+        **settings: Unpack[AnswerSettings],
+    ) -> pd.DataFrame:
+        """Return the probability of each ordered answer or a lower one.
+
+        Parameters
+        ----------
+        variables, by, **settings
+            As for `means`.
+
+        Returns
+        -------
+        DataFrame
+            As of `means`, with a row for each answer in the order of the scores: ``label``,
+            its ``score``, and ``probability`` instead of the mean.
+
+        Raises
+        ------
+        QueryError
+            As `means`.
+
+        Examples
+        --------
+        >>> import cegdb
+        >>> book = {"variables": {"health": {"ordered": True}}}
+        >>> with cegdb.open() as db:
+        ...     rows = "select i % 2 as sex, i % 3 as health from range(90) t(i)"
+        ...     ceg = db.ingest(rows, codebook=book).event_tree().learn_stages().to_ceg()
+        ...     ceg.cumulative("health").round(2)
+          variable label  score  probability   low  high   n
+        0   health     0    0.0         0.33  0.24  0.44  90
+        1   health     1    1.0         0.67  0.56  0.76  90
+        2   health     2    2.0         1.00  1.00  1.00  90
+        """
+        import pandas as pd
+
+        options = options_from(settings, AnswerSettings, AnswerOptions)
+        beside = ("variable", "label", "score", "probability")
+        frames = []
+        for answers_of in self._ordered_answers(variables, by, beside, options):
+            n_groups, n_labels = answers_of.cumulative.shape
+            frame = pd.DataFrame(answers_of.groups(n_labels), index=range(n_groups * n_labels))
+            frame["variable"], frame["label"] = (
+                answers_of.variable,
+                answers_of.labels * n_groups,
+            )
+            frame["score"] = np.tile(answers_of.scores, n_groups)
+            frame["probability"] = answers_of.cumulative.ravel()
+            if options.interval is not None:
+                limits = answers_of.cumulative_limits(self._intervals(options))
+                frame["low"], frame["high"], frame["n"] = limits
+            frames.append(frame)
+        return pd.concat(frames, ignore_index=True)
+
+    def _ordered_answers(
+        self,
+        variables: str | Sequence[str] | None,
+        by: str | Sequence[str],
+        columns_beside: Sequence[str],
+        options: AnswerOptions,
+    ) -> list[OrderedAnswers]:
+        """Return the ordered answers to variables, given those to others."""
+        from cegdb.inference.ordered_answers import ordered_answers, stored_scales
+
+        if options.interval is not None:
+            columns_beside = (*columns_beside, "low", "high", "n")
+        origin = self._origin()
+        scales = stored_scales(origin._store, origin.kind, origin.id)
+        return ordered_answers(self._compiled(), scales, variables, by, columns_beside)
 
     def _add_probability(
         self,

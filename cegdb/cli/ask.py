@@ -202,6 +202,77 @@ def distribution(
         print_frame(model.distribution(list(variables), by=by or (), **options), form)
 
 
+ORDERED = all_of(
+    DB,
+    NAME,
+    click.argument("variables", metavar="[VARIABLE]...", nargs=-1),
+    click.option(
+        "--by",
+        callback=split_names,
+        metavar="A,B",
+        help="Condition on each combination of labels of these variables.",
+    ),
+    MODEL_KIND,
+    GIVEN,
+    EVIDENCE,
+    ANSWERS,
+    FORMAT,
+)
+
+
+@main.command()
+@ORDERED
+def means(
+    db: Path,
+    name: str,
+    variables: tuple[str, ...],
+    by: Sequence[str] | None,
+    kind: str | None,
+    given: tuple[str, ...],
+    evidence: str | None,
+    form: str | None,
+    **options: Any,
+) -> None:
+    """Print the mean score of the ordered VARIABLE by the CEG or staging NAME in DB.
+
+    A codebook says which variables are ordered (ordered: true). Without VARIABLE, prints the
+    means of all that are. Two answers have the scores 0 and 1 in any case.
+
+    \b
+    Examples:
+      cegdb means falls.duckdb falls Fall
+      cegdb means falls.duckdb falls Fall --by Risk
+    """
+    with conditioned_model(db, name, kind, given, evidence) as model:
+        print_frame(model.means(list(variables) or None, by or (), **options), form)
+
+
+@main.command()
+@ORDERED
+def cumulative(
+    db: Path,
+    name: str,
+    variables: tuple[str, ...],
+    by: Sequence[str] | None,
+    kind: str | None,
+    given: tuple[str, ...],
+    evidence: str | None,
+    form: str | None,
+    **options: Any,
+) -> None:
+    """Print the probability of each answer to the ordered VARIABLE or a lower one.
+
+    By the CEG or staging NAME in DB. Without VARIABLE, prints those of all ordered variables.
+
+    \b
+    Examples:
+      cegdb cumulative falls.duckdb falls Fall
+      cegdb cumulative falls.duckdb falls Fall --by Risk --given-staging
+    """
+    with conditioned_model(db, name, kind, given, evidence) as model:
+        print_frame(model.cumulative(list(variables) or None, by or (), **options), form)
+
+
 @main.command("most-probable-paths")
 @DB
 @NAME

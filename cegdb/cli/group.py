@@ -33,7 +33,8 @@ SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "Look": ("list", "show", "sql", "steps", "draw", "plot", "report", "explain", "findings"),
     "Ask": (
-        *("probability", "marginals", "distribution", "most-probable-paths", "given", "sample"),
+        *("probability", "marginals", "distribution", "means", "cumulative"),
+        *("most-probable-paths", "given", "sample"),
         *("assign", "complete", "score", "classify", "calibration", "effect"),
         *("cuts", "independence", "test-independence"),
     ),

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 _CELLS_AT_ONCE: Final = 4_000_000
 _ROUNDING: Final = 1e-12
+_SAME: Final = 1e-6
+_DIGITS: Final = 9
 _LARGE: Final = 1e15
 _HALVINGS: Final = 60
 
@@ -94,21 +96,62 @@ class AnswerIntervals:
 
         ``columns`` has the labels of each variable; the first ``n_by`` are conditions.
         """
-        ceg = self.model.ceg
-        named = {ceg.variable_index(name) for name in names[n_by:]}
-        code, of_row = np.zeros(len(self.tree.n), np.int64), np.zeros(len(points), np.int64)
+        named = {self.model.ceg.variable_index(name) for name in names[n_by:]}
+        code, of_row = self._codes(names, columns, len(points))
         group, of_group = None, np.full(len(points), -1)
-        for number, (name, labels) in enumerate(zip(names, columns, strict=True)):
-            if number == n_by and n_by:
-                group, of_group = code.copy(), of_row.copy()
+        if n_by:
+            group, of_group = self._codes(names[:n_by], columns[:n_by], len(points))
+        is_known = named <= self._known
+        return self.of_classes(code, of_row, of_group, points, group, is_known=is_known)
+
+    def of_scores(
+        self,
+        variable: str,
+        worth: Floats | Bools,
+        is_counted: Bools,
+        points: Floats,
+        is_certain: Bools,
+        by: tuple[Sequence[str], Sequence[Sequence[str]]] = ((), ()),
+    ) -> Limits:
+        """Return the intervals of means of numbers from 0 to 1 that labels of a variable have.
+
+        ``worth`` has a row for each label and a column for each mean, which is over the labels
+        that are counted; ``by`` has the names of variables and, for each of them, the label
+        that is given in each mean. Those that are certain are so whatever the rows say.
+        """
+        ceg, tree = self.model.ceg, self.tree
+        index = ceg.variable_index(variable)
+        label = self._labels(index, len(ceg.variables[index].labels))
+        counts = np.append(is_counted, False)[label] & self._is_end
+        group, of_group = self._codes(*by, len(points))
+        parts = []
+        for part in _parts_of(len(points), len(tree.n)):
+            is_within = counts[:, None] & (group[:, None] == of_group[part][None, :])
+            # Leaves that are not within play no part.
+            own = worth[np.minimum(label, len(worth) - 1)][:, part]
+            own[~is_within] = 0
+            parts.append(self._limits(self._evidence, own, is_within, points[part]))
+        low, high, n = (np.concatenate(one) for one in zip(*parts, strict=True))
+        return Limits(np.where(is_certain, points, low), np.where(is_certain, points, high), n)
+
+    def knows(self, variable: str) -> bool:
+        """Return whether the evidence names a variable, or an intervention sets it."""
+        return self.model.ceg.variable_index(variable) in self._known
+
+    def _codes(
+        self, names: Sequence[str], columns: Sequence[Sequence[str]], n_rows: int
+    ) -> tuple[Ints, Ints]:
+        """Return a code of the labels on the way to each vertex, and of those of each row."""
+        ceg = self.model.ceg
+        code, of_row = np.zeros(len(self.tree.n), np.int64), np.zeros(n_rows, np.int64)
+        for name, labels in zip(names, columns, strict=True):
             index = ceg.variable_index(name)
             known = ceg.variables[index].labels
             absent = known.index(NOT_APPLICABLE) if NOT_APPLICABLE in known else len(known)
             place = {label: i for i, label in enumerate(known)} | {NOT_APPLICABLE: absent}
             code = code * (len(known) + 1) + self._labels(index, absent)
             of_row = of_row * (len(known) + 1) + np.array([place[label] for label in labels])
-        is_known = named <= self._known
-        return self.of_classes(code, of_row, of_group, points, group, is_known=is_known)
+        return code, of_row
 
     @cached_property
     def _known(self) -> set[int]:
@@ -133,6 +176,11 @@ class AnswerIntervals:
     @cached_property
     def _evidence(self) -> Walk:
         return walk(self.tree, self.model.ceg, self.model.product)
+
+    @property
+    def _is_end(self) -> Bools:
+        """Whether a vertex is a leaf that agrees with the evidence."""
+        return self._evidence.is_alive & self.tree.is_leaf
 
     def _labels(self, variable: int, absent: int) -> Ints:
         """Return the label of a variable on the way to each vertex."""
@@ -164,10 +212,8 @@ class AnswerIntervals:
         tree, evidence = self.tree, self._evidence
         low, high = np.zeros(len(points)), np.ones(len(points))
         n = np.zeros(len(points), np.int64)
-        at_once = max(1, _CELLS_AT_ONCE // len(tree.n))
-        is_end = evidence.is_alive & tree.is_leaf
-        for first in range(0, len(points), at_once):
-            part = slice(first, first + at_once)
+        is_end = self._is_end
+        for part in _parts_of(len(points), len(tree.n)):
             asked = groups[part][None, :]
             is_within = np.repeat(is_end[:, None], asked.shape[1], axis=1)
             if group_of is not None:
@@ -181,19 +227,25 @@ class AnswerIntervals:
         return Limits(low, high, n)
 
     def _limits(
-        self, evidence: Walk, is_event: Bools, is_within: Bools, points: Floats
+        self, evidence: Walk, worth: Floats | Bools, is_within: Bools, points: Floats
     ) -> Limits:
-        """Return the intervals of answers, one a column, given their leaves."""
+        """Return the intervals of means of what leaves are worth, one a column."""
         tree = self.tree
         n = rows_below(tree, is_within)
         chance = tree.stage_chance if self.given_staging else tree.row_chance
-        answer = linearise(tree, evidence, is_event, is_within, chance)
+        answer = linearise(tree, evidence, worth, is_within, chance)
         if self.given_staging:
             size = _equivalent(points, _stage_variance(tree, answer.slope)) - 1
             low, high = _beta_limits(points, size, self.level)
             return Limits(low, high, n)
-        low, high = row_limits(tree, evidence, answer, is_event, is_within, self.level)
+        low, high = row_limits(tree, evidence, answer, worth, is_within, self.level)
         return Limits(np.minimum(low, points), np.maximum(high, points), n)
+
+
+def _parts_of(n_answers: int, n_vertices: int) -> list[slice]:
+    """Return the answers in parts that fit in memory."""
+    at_once = max(1, _CELLS_AT_ONCE // n_vertices)
+    return [slice(i, i + at_once) for i in range(0, n_answers, at_once)]
 
 
 class Linear(NamedTuple):
@@ -209,14 +261,19 @@ class Linear(NamedTuple):
 
 
 def linearise(
-    tree: CountedTree, evidence: Walk, is_event: Bools, is_within: Bools, chance: Floats
+    tree: CountedTree,
+    evidence: Walk,
+    worth: Floats | Bools,
+    is_within: Bools,
+    chance: Floats,
 ) -> Linear:
-    """Return the probabilities of leaves ``is_event`` among those ``is_within``.
+    """Return the means of what leaves are worth, among those ``is_within``.
 
-    Both have a row for each vertex and a column for each answer.
+    Both have a row for each vertex and a column for each answer. For an event ``worth`` says
+    which leaves have it.
     """
     value = chance * evidence.factor
-    event = tree.backward(value, is_event.astype(np.float64))
+    event = tree.backward(value, worth.astype(np.float64))
     within = tree.backward(value, is_within.astype(np.float64))
     has_condition = within[0] > 0
     base = np.where(has_condition, within[0], 1.0)
@@ -231,37 +288,51 @@ def row_limits(
     tree: CountedTree,
     evidence: Walk,
     answer: Linear,
-    is_event: Bools,
+    worth: Floats | Bools,
     is_within: Bools,
     level: float,
 ) -> tuple[Floats, Floats]:
-    """Return the intervals of answers by the rows of each situation.
+    """Return the intervals of answers, from 0 to 1, by the rows of each situation.
 
-    They are Jeffreys intervals of as many rows as have the standard error of each answer.
+    They are Jeffreys intervals of as many rows as have the standard error of each answer; of
+    means of numbers, whose variance is estimated, as much wider as Student's distribution is.
     Situations whose rows count for more than they are, as after an intervention, have one of
     their own, and their distances from the answer add up as squares. Where no row has the
-    event, or each has it, intervals go as far as the rows allow that decided it; and
-    situations without rows may have any probabilities.
+    event, or each has it (all rows are worth the same), intervals go as far as the rows allow
+    that decided it; and situations without rows may have any probabilities.
     """
     ratio = answer.ratio
     variance, below, above = _parts(tree, answer.slope, level)
     # Without any variance it follows from what an intervention set, or from those parts.
     size = np.minimum(_equivalent(ratio, variance), _LARGE)
     size = np.where(answer.has_condition, size, 0.0)
+    if worth.dtype != np.bool_:
+        size = size / _small_samples(rows_below(tree, is_within), level)
     limits = own_intervals(np.column_stack([ratio * size, (1 - ratio) * size]), level)
     low, high = limits[0][:, 0], limits[1][:, 0]
     low = ratio - np.sqrt(np.maximum(ratio - low, 0.0) ** 2 + below)
     high = ratio + np.sqrt(np.maximum(high - ratio, 0.0) ** 2 + above)
-    for column in np.flatnonzero(answer.has_condition):
-        own, within = is_event[:, column], is_within[:, column]
-        if ratio[column] < _ROUNDING:
-            low[column] = 0.0
-            high[column] = _most_unseen(tree, evidence, own, within, level)
-        elif ratio[column] > 1 - _ROUNDING:
-            high[column] = 1.0
-            low[column] = 1 - _most_unseen(tree, evidence, within & ~own, within, level)
+    square = ratio
+    if worth.dtype != np.bool_:
+        squared = np.square(worth.astype(np.float64))
+        square = linearise(tree, evidence, squared, is_within, tree.row_chance).ratio
+    is_same = answer.has_condition & (square - ratio**2 < _ROUNDING)
+    for column in np.flatnonzero(is_same):
+        same, within = round(float(ratio[column]), _DIGITS), is_within[:, column]
+        is_other = within & (np.abs(worth[:, column] - same) > _SAME)
+        unseen = _most_unseen(tree, evidence, is_other, within, level)
+        low[column], high[column] = same * (1 - unseen), same + unseen * (1 - same)
     unknown = _unknown_part(tree, answer.slope)
     return np.maximum(low - unknown[0], 0.0), np.minimum(high + unknown[1], 1.0)
+
+
+def _small_samples(n: Ints, level: float) -> Floats:
+    """Return by how much the variance of means of so many rows grows, as it is estimated."""
+    from scipy.special import ndtri, stdtrit
+
+    upper, df = (1 + level) / 2, np.maximum(n - 1, 1)
+    factor: Floats = (stdtrit(df, upper) / ndtri(upper)) ** 2 * (df + 1) / df
+    return factor
 
 
 def _parts(tree: CountedTree, slope: Floats, level: float) -> tuple[Floats, Floats, Floats]:
