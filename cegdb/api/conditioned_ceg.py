@@ -236,7 +236,11 @@ class ConditionedCeg(CegGivenEvidence["ConditionedCeg"]):
             "a CEG given evidence cannot be traced: it is not made from a staged tree",
             "trace the CEG it comes from: ceg.trace(...)",
         )
-        return super()._unavailable() | causal | {"trace": trace}
+        averaged = (
+            "a CEG given evidence has no stages to average over",
+            "average the CEG it comes from, then give the evidence: ceg.averaged().given(...)",
+        )
+        return super()._unavailable() | causal | {"trace": trace, "averaged": averaged}
 
     def do(
         self,

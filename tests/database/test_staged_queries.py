@@ -362,7 +362,7 @@ def test_what_is_to_be_saved_first_works_once_saved(
             args, kwargs = arguments.get(name, ((), {}))
             found(*args, **kwargs)
     assert {"cuts", "draw", "export", "recover", "report"} <= to_save
-    assert refused == {"adjustment", "assign", "effect", "positivity", "trace"}
+    assert refused == {"adjustment", "assign", "averaged", "effect", "positivity", "trace"}
 
 
 def test_methods_that_never_work_do_not_exist(made: StagedTree, database: Database) -> None:
