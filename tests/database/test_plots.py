@@ -312,7 +312,7 @@ def test_a_flow_has_the_width_asked_for_and_tells_evidence(chds: StagedTree) -> 
     for picture, width in ((wide, 170), (narrow, 85)):
         assert picture.figure.get_size_inches()[0] * 25.4 == pytest.approx(width)
     assert "Reduced to fit" not in wide.caption
-    assert narrow.caption.endswith(" Reduced to fit: text is 4.8 pt.")
+    assert " Reduced to fit: text is 4.8 pt. Before using these numbers" in narrow.caption
     one = ceg.given(Admission="Yes").save("admitted").given(Social="Low").save("low")
     told = "given Admission = Yes and Social = Low"
     assert one.plot.flow().caption.startswith(f"People through positions {told}: ")
