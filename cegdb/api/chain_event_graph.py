@@ -295,7 +295,7 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
         >>> import cegdb
         >>> ceg = cegdb.open().demo("chds")
         >>> len(ceg.positions), len(ceg.averaged().positions)
-        (9, 23)
+        (10, 20)
         """
         if self._row()["staging_id"] is None:
             raise CegError(

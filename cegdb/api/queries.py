@@ -329,8 +329,8 @@ class Queryable(ABC, Generic[Conditional]):
         ...     ceg = db.ingest(rows, codebook=book).event_tree().learn_stages().to_ceg()
         ...     ceg.means(by="sex").round(2)
           sex variable  mean   low  high   n
-        0   0   health   1.0  0.77  1.23  45
-        1   1   health   1.0  0.77  1.23  45
+        0   0   health   1.0  0.76  1.24  45
+        1   1   health   1.0  0.76  1.24  45
         """
         import pandas as pd
 
@@ -379,8 +379,8 @@ class Queryable(ABC, Generic[Conditional]):
         ...     ceg = db.ingest(rows, codebook=book).event_tree().learn_stages().to_ceg()
         ...     ceg.cumulative("health").round(2)
           variable label  score  probability   low  high   n
-        0   health     0    0.0         0.33  0.24  0.44  90
-        1   health     1    1.0         0.67  0.56  0.76  90
+        0   health     0    0.0         0.33  0.24  0.43  90
+        1   health     1    1.0         0.67  0.57  0.76  90
         2   health     2    2.0         1.00  1.00  1.00  90
         """
         import pandas as pd

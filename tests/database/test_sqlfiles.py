@@ -147,6 +147,10 @@ def test_every_step_is_run_writes_the_columns_its_header_names_and_runs_as_shown
             db.ingest(query, count="w")
         db.ingest("select 'x' as a, 2 as n", "counted", count="n")
         db.ingest(query, "closed", codebook={"gates": {"b": "a = 'u'"}}, missing=["?"])
+        ordered = {"variables": {"c": {"ordered": True}}}
+        db.ingest(query, "ordered", codebook=ordered, missing=["?"]).event_tree().learn_stages(
+            method="ordinal"
+        )
         survey.search_orders(["b", "c"])
         survey.explore("c")
         tree = tree_in_chunks(
