@@ -84,13 +84,11 @@ def predictive_mass(sizes: Floats) -> Floats:
 
 def make_predictive_priors(steps: Steps, *, is_predictive: bool) -> None:
     """Make ``predictive_prior``: the priors of the stages that nobody reached."""
-    steps.empty("predictive_prior", "stage_id bigint, label_id integer, prior double")
-    if not is_predictive:
+    n_rows = steps.run("unobserved_size") if is_predictive else 0
+    if not n_rows:
+        steps.empty("predictive_prior", "stage_id bigint, label_id integer, prior double")
         return
-    steps.run("unobserved_size")
     rows = steps.arrays("select * from temp.unobserved_size order by all")
-    if not len(rows["size"]):
-        return
     columns: dict[str, list[float]] = {"stage_id": [], "label_id": [], "prior": []}
     starts = np.flatnonzero(np.diff(rows["stage_id"])) + 1
     for part in np.split(np.arange(len(rows["size"])), starts):

@@ -235,6 +235,21 @@ def test_a_ceg_given_evidence_names_the_one_to_trace(gated: Survey) -> None:
             found.trace()
 
 
+def test_a_situation_that_nobody_reached_is_predicted_again(db: Database) -> None:
+    rows = "select * from (values ('n', null), ('n', null), ('n', null), ('y', 'n')) as t(x, y)"
+    survey = db.ingest(rows, "s", levels={"y": ["n", "unseen"]})
+    ceg = survey.event_tree(order=["x", "y"], sampling_zeros="full").learn_stages().to_ceg()
+    more = db.ingest(
+        "select i % 2 as x, 1 as y, (i * 7) % 5 // 3 as z from range(40) as t(i)",
+        "more",
+        levels={"y": [1, 2]},
+    )
+    other = more.event_tree(sampling_zeros="full").learn_stages().to_ceg()
+    assert "unobserved" in set(other.staging.stages["kind"])
+    for one in (ceg, other):
+        assert_same(db, one, one.trace())
+
+
 @pytest.mark.slow
 @run(3)
 @given(staged_trees(jumps=True, cross_variables=True), st.sampled_from(["early", "baseline"]))
