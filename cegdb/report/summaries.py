@@ -197,7 +197,7 @@ def _staging(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
         f"alpha = {row['alpha']:g}{why}"
     )
     if isinstance(prior, dict) and prior.get("source") == AVERAGED:
-        scores_line += ", probabilities averaged over all stagings (the scores say nothing)"
+        scores_line += "; made with probabilities averaged over all stagings (ignore scores)"
     elif prior != "mass":
         scores_line += (
             f", {PRIORS[prior][0] if isinstance(prior, str) else 'some priors given'}"
