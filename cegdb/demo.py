@@ -12,13 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from cegdb.options import SamplingZeros
-
 DemoName: TypeAlias = Literal["chds", "titanic", "falls"]
 
 
 class Demo(NamedTuple):
-    """A contingency table with its source, and the settings of its tree.
+    """A contingency table with its source, and what is impossible.
 
     An empty text is an empty cell: a question that these people were not asked.
     """
@@ -26,7 +24,6 @@ class Demo(NamedTuple):
     about: str
     variables: tuple[str, ...]
     rows: tuple[tuple[str | int, ...], ...]
-    sampling_zeros: SamplingZeros
     impossible: Sequence[Mapping[str, object]]
 
     @property
@@ -87,7 +84,6 @@ DEMOS: Final[Mapping[DemoName, Demo]] = {
             ("Crew", "Adult", "Female", "No", 3),
             ("Crew", "Adult", "Female", "Yes", 20),
         ),
-        "floret",
         ({"Class": "Crew", "Age": "Child"},),
     ),
     "chds": Demo(
@@ -120,7 +116,6 @@ DEMOS: Final[Mapping[DemoName, Demo]] = {
             ("Low", "Low", "Low", "No", 59),
             ("Low", "Low", "Low", "Yes", 15),
         ),
-        "none",
         (),
     ),
     "falls": Demo(
@@ -159,7 +154,6 @@ DEMOS: Final[Mapping[DemoName, Demo]] = {
             ("Community Not Assessed", "Low Risk", "", "Don't Fall", 30769),
             ("Community Not Assessed", "Low Risk", "", "Fall", 9067),
         ),
-        "none",
         (),
     ),
 }

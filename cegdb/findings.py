@@ -82,7 +82,7 @@ KINDS: Final[Mapping[str, _Kind]] = {
     "absent_answer": _Kind(
         TURNS,
         "answers without an edge because nobody gave them",
-        "if they are possible there, build the tree with sampling_zeros='floret'",
+        "if they are possible there, build the tree with sampling_zeros='auto'",
         "Answers that nobody gave in some group are treated as impossible there.",
     ),
     "spurious_stages": _Kind(
@@ -574,8 +574,7 @@ def no_edges_for_new_answers() -> Finding:
         "absent_answer",
         "an answer that nobody gave after some history has no edge there "
         "(sampling_zeros='none'), so new rows with it have probability 0",
-        "build the tree with sampling_zeros='floret' to give them the probability of their "
-        "stage",
+        "build the tree with sampling_zeros='auto' to give them the probability of their stage",
     )
 
 

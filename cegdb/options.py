@@ -538,7 +538,7 @@ class TreeOptions:
         choices=get_args(MissingPolicy),
     )
     sampling_zeros: SamplingZeros = _setting(
-        "none",
+        "auto",
         """Answers that nobody gave: "none" leaves them out; "floret" adds all levels of a
         variable wherever its question was put to somebody, answered or not, the new ones as
         leaves; "full" also expands these down to the last variable; "auto" does so as long as
@@ -617,7 +617,7 @@ class StageOptions:
         type=float,
     )
     prior: Prior = _setting(
-        "mass",
+        "stage",
         """How `alpha` is shared among the edges: "mass" passes it down from the root, shared
         equally in each floret; "floret" starts with alpha in each floret; "path" gives each
         root-to-leaf path an equal part; "stage" gives each stage alpha, shared equally among
@@ -744,9 +744,10 @@ class LearnOptions:
     )
     criterion: Criterion | None = _setting(
         None,
-        """What decides how many stages ahc and auto keep: "score" (the score alone, as in the
-        literature) or "test" (as few as possible: situations merged into one stage are kept
-        apart only where a test of homogeneity tells them apart). Default: score.""",
+        """What decides how many stages ahc and auto keep: "test" (as few as possible:
+        situations merged into one stage are kept apart only where a test of homogeneity tells
+        them apart) or "score" (the score alone, as in the literature). Default: test for ahc
+        and auto with the log marginal likelihood and no structure prior, else score.""",
         choices=get_args(Criterion),
     )
     significance: float | None = _setting(
@@ -903,8 +904,16 @@ class LearnOptions:
 
     @property
     def settled_criterion(self) -> Criterion:
-        """What decides how many stages there are, the method's own if none was given."""
-        return self.criterion or "score"
+        """What decides how many stages there are, the method's own if none was given.
+
+        Tests do, where the method is one that they are for, and no prior of stagings or other
+        score is given.
+        """
+        if self.criterion is not None:
+            return self.criterion
+        is_tested = self.method in _CRITERION_METHODS and self.structure_prior == "flat"
+        is_default = self.score in (None, "log_marginal_likelihood")
+        return "test" if is_tested and is_default else "score"
 
     @property
     def settled_score(self) -> ScoreName:

@@ -272,6 +272,7 @@ class _Run:
                     steps,
                     staging_id,
                     tree_id,
+                    self._tree["settings"]["sampling_zeros"],
                     is_by_stage=rule == "stage",
                     is_predictive=self._staging["settings"].get("unobserved") == "predictive",
                 )

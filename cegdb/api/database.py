@@ -197,9 +197,7 @@ class Database(Displayed):
         data = DEMOS[survey]
         with self.transaction():
             source = self.ingest(data.select(), name=survey, count="people", replace=replace)
-            tree = source.event_tree(
-                sampling_zeros=data.sampling_zeros, impossible=data.impossible
-            )
+            tree = source.event_tree(impossible=data.impossible)
             return tree.learn_stages().to_ceg()
 
     @takes(IngestSettings, IngestOptions, ReadOptions)

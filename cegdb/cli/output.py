@@ -36,7 +36,7 @@ SHOWN: Final[Mapping[str, tuple[str, str, str]]] = {
     ),
     "ceg": (
         "ceg_edges",
-        "source, label, target, variable, n, probability",
+        "source, label, target, variable, n, probability, low, high",
         "source_id, label_id, target_id",
     ),
 }

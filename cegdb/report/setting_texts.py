@@ -101,8 +101,10 @@ DEFAULTS: Final = {
     "are presumed impossible (sampling_zeros='auto')",
     ("staging", "hyperstages", "variable"): "situations may share a stage if they have the "
     "same variable and the same labels (hyperstages='variable')",
-    ("staging", "prior", "mass"): "the prior is divided along the tree from the root on "
-    "(prior='mass')",
+    ("staging", "prior", "stage"): "each stage has the same prior, however many situations it "
+    "has (prior='stage')",
+    ("staging", "criterion", "test"): "situations are kept apart only where a test tells them "
+    "apart (criterion='test')",
     ("staging", "weighting", "situation"): "weights are rescaled in each situation to its "
     "effective sample size (weighting='situation')",
     ("ceg", "stop", "early"): "the recursion stops when no more vertices merge, which does "

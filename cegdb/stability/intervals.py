@@ -11,6 +11,7 @@ from cegdb.errors import StagingError
 from cegdb.options import IntervalMethod, IntervalOptions
 from cegdb.sqlfiles import Steps
 from cegdb.stability.relearning import read_relearning
+from cegdb.stages.build import find_left_out_answers
 from cegdb.stages.priors import make_edge_priors
 from cegdb.stages.recorded import prior_rule, recorded_weighting
 from cegdb.stages.relabel import read_relabelled
@@ -126,6 +127,7 @@ def make_estimates(store: Store, steps: Steps, staging_id: int) -> tuple[str, in
     steps.view("predictive_prior", "from temp.recorded_predictive_prior")
     steps.run("stage_answer", is_by_stage=rule == "stage")
     steps.run("stage_estimate")
+    find_left_out_answers(steps, tree_id, tree["settings"]["sampling_zeros"])
     return str(staging["name"]), int(tree["survey_id"])
 
 

@@ -12,7 +12,7 @@ from cegdb import findings
 from cegdb.clustering import Coarsening
 from cegdb.clustering.null_bootstrap import Budget
 from cegdb.errors import StagingError, counted, is_one_of
-from cegdb.options import STAGE_ALPHA, StartRule
+from cegdb.options import STAGE_ALPHA, SamplingZeros, StartRule
 from cegdb.sqlfiles import Steps
 from cegdb.stages.depends import add_dependence_stages
 from cegdb.stages.effective_counts import Weighting, variable_ids
@@ -134,6 +134,7 @@ def build(store: Store, tree_id: int, request: StagingRequest) -> int:
             steps,
             staging_id,
             tree_id,
+            tree["settings"]["sampling_zeros"],
             is_by_stage=mass is not None,
             is_predictive=request.learning is not None
             and is_one_of(request.learning.unobserved, ("predictive",)),
@@ -424,7 +425,13 @@ def _history_findings(
 
 
 def write_stages(
-    steps: Steps, staging_id: int, tree_id: int, *, is_by_stage: bool, is_predictive: bool
+    steps: Steps,
+    staging_id: int,
+    tree_id: int,
+    sampling_zeros: SamplingZeros,
+    *,
+    is_by_stage: bool,
+    is_predictive: bool,
 ) -> Arrays:
     """Write the tables of the stages in ``situation_stage``; return ``stage_estimate``.
 
@@ -446,8 +453,14 @@ def write_stages(
         purpose="95 % intervals, whether or not the situations of a stage are alike: from "
         "quantiles of Beta distributions, which DuckDB lacks.",
     )
+    find_left_out_answers(steps, tree_id, sampling_zeros)
     steps.run("staging_edge", staging_id=staging_id)
     return estimates
+
+
+def find_left_out_answers(steps: Steps, tree_id: int, sampling_zeros: SamplingZeros) -> None:
+    """Make the table ``left_out_answer`` of the stages with a single answer."""
+    steps.run("left_out_answer", tree_id=tree_id, is_unlisted=sampling_zeros == "none")
 
 
 def _uneven_labels(

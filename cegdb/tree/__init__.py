@@ -487,7 +487,7 @@ def _refuse_size(variables: Sequence[TreeVariable], why: str) -> None:
     if size > _MAX_VERTICES:
         raise TreeError(
             f"{why} would make up to {size:.1e} leaves",
-            hint="use fewer variables, or sampling_zeros='floret'",
+            hint="use fewer variables, or sampling_zeros='auto'",
         )
 
 

@@ -236,9 +236,11 @@ def test_a_descendant_and_a_collider_fail(db: Database) -> None:
         cross join (select unnest([0, 1]) as M) cross join (select unnest([0, 1]) as X)
         cross join (select unnest([0, 1]) as D) cross join (select unnest([0, 1]) as Y)
     """
-    tree = db.ingest(rows).event_tree(order=["U", "V", "M", "X", "D", "Y"])
+    tree = db.ingest(rows).event_tree(
+        order=["U", "V", "M", "X", "D", "Y"], sampling_zeros="none"
+    )
     depends = {"V": [], "M": ["U", "V"], "X": ["U"], "D": ["X"], "Y": ["V", "X", "D"]}
-    ceg = tree.set_stages(depends=depends).to_ceg()
+    ceg = tree.set_stages(depends=depends, prior="mass").to_ceg()
     assert ceg.adjustment("X", "Y").sets == [()]
     assert "given M = 0" in ceg.adjustment("X", "Y", by="M").reason
     assert ceg.adjustment("X", "Y", by=["M", "U"]).is_valid
@@ -257,8 +259,8 @@ def test_nothing_is_adjusted_for_in_a_context_where_the_treatment_ignores_it(
         cross join (select unnest([0, 1]) as Z) cross join (select unnest([0, 1]) as X)
         cross join (select unnest([0, 1]) as Y)
     """
-    tree = db.ingest(rows).event_tree(order=["place", "Z", "X", "Y"])
-    ceg = tree.set_stages({("here", "*"): "tossed"}).to_ceg()
+    tree = db.ingest(rows).event_tree(order=["place", "Z", "X", "Y"], sampling_zeros="none")
+    ceg = tree.set_stages({("here", "*"): "tossed"}, prior="mass").to_ceg()
     here = ceg.adjustment("X", "Y", given={"place": "here"})
     assert (here.is_valid, here.sets) == (True, [()])
     assert ceg.adjustment("X", "Y", given={"place": "there"}).sets == [("Z",)]

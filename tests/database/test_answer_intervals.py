@@ -41,8 +41,12 @@ def ceg_of(db: Database, sample: StagedSample) -> ChainEventGraph:
         v: [None if row[v] is BLANK else row[v] for row, _ in sample.rows] for v in sample.order
     }
     frame = pd.DataFrame(cells | {"people": [n for _, n in sample.rows]}, dtype=object)
-    tree = db.ingest(frame, name="it", count="people", replace=True).event_tree()
-    return tree.set_stages({labels(path): name for path, name in sample.stage.items()}).to_ceg()
+    tree = db.ingest(frame, name="it", count="people", replace=True).event_tree(
+        sampling_zeros="none"
+    )
+    return tree.set_stages(
+        {labels(path): name for path, name in sample.stage.items()}, prior="mass"
+    ).to_ceg()
 
 
 def agrees(row: Mapping[str, Any], known: Mapping[str, Any]) -> bool:
@@ -135,12 +139,17 @@ def test_tables_have_the_intervals_of_their_rows(
 def test_nobody_is_no_certainty_and_no_rows_no_knowledge(db: Database) -> None:
     rows = "select i % 2 as x, if(i % 2 = 0, i // 2 % 2, 1) as y from range(30) as t(i)"
     tree = db.ingest(rows, name="zeros", replace=True).event_tree(sampling_zeros="floret")
-    ceg = tree.set_stages({("0",): "a", ("1",): "a"}).to_ceg()
+    ceg = tree.set_stages({("0",): "a", ("1",): "a"}, prior="mass").to_ceg()
     nobody = ceg.given(x=1).probability(y=0)
     assert (nobody.low, nobody.n) == (0, 15)
     assert nobody.high == pytest.approx(max(1 - 0.05 ** (1 / 15), nobody))
     assert nobody > 0
-    absent = db.surveys["zeros"].event_tree("absent").set_stages({}).to_ceg()
+    absent = (
+        db.surveys["zeros"]
+        .event_tree("absent", sampling_zeros="none")
+        .set_stages({}, prior="mass")
+        .to_ceg()
+    )
     none = absent.given(x=1).probability(y=0)
     assert (float(none), none.low, none.n) == (0, 0, 15)
     assert none.high == pytest.approx(1 - 0.05 ** (1 / 15))
@@ -158,8 +167,8 @@ def test_rows_that_stop_count_as_far_as_they_go(db: Database) -> None:
         columns=["x", "y"],
     )
     survey = db.ingest(rows, name="stopped", replace=True)
-    tree = survey.event_tree(blank="missing")
-    ceg = tree.set_stages({("a",): "s", ("b",): "s"}).to_ceg()
+    tree = survey.event_tree(blank="missing", sampling_zeros="none")
+    ceg = tree.set_stages({("a",): "s", ("b",): "s"}, prior="mass").to_ceg()
     x, y = ceg.probability(x="a"), ceg.probability(y="p")
     assert (x.n, y.n) == (60, 60)
     assert (x.low, x.high) == pytest.approx(jeffreys(30, 60, 0.95))
@@ -250,7 +259,11 @@ def few_agree(db: Database, cells: Mapping[tuple[str, str, str], int]) -> ChainE
     rows = [(*cell, n) for cell, n in cells.items()]
     frame = pd.DataFrame(rows, columns=["z", "t", "y", "people"])
     survey = db.ingest(frame, name="few", count="people", replace=True)
-    return survey.event_tree(sampling_zeros="full").learn_stages().to_ceg()
+    return (
+        survey.event_tree(sampling_zeros="full")
+        .learn_stages(prior="mass", criterion="score")
+        .to_ceg()
+    )
 
 
 @pytest.mark.slow
@@ -287,7 +300,12 @@ def test_a_situation_without_rows_leaves_an_effect_open(db: Database) -> None:
 def test_shares_that_are_set_make_answers_below_them_no_more_certain(db: Database) -> None:
     rows = "select if(i < 5, 'a', 'b') as x, i < 5 as y from range(10) t(i)"
     tree = db.ingest(rows, name="set", replace=True).event_tree(sampling_zeros="full")
-    found = tree.learn_stages().to_ceg().do({"x": {"a": 0.5, "b": 0.5}}).probability(y=True)
+    found = (
+        tree.learn_stages(prior="mass", criterion="score")
+        .to_ceg()
+        .do({"x": {"a": 0.5, "b": 0.5}})
+        .probability(y=True)
+    )
     # Two groups of 5 that agree: 1 - .025 ** (1 / 5) and so on, in squares.
     assert found.high - found.low > 0.4
 
@@ -298,7 +316,11 @@ def test_rows_that_stopped_decide_nothing(db: Database) -> None:
         columns=["x", "y", "people"],
     )
     survey = db.ingest(frame, name="stops", count="people", replace=True)
-    ceg = survey.event_tree(blank="missing").learn_stages().to_ceg()
+    ceg = (
+        survey.event_tree(blank="missing", sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+        .to_ceg()
+    )
     never = ceg.given(x="b").probability(y="yes")
     assert (never, never.low, never.n) == (0, 0, 1000)
     assert never.high == pytest.approx(1 - 0.05 ** (1 / 10))
@@ -309,7 +331,12 @@ def test_only_the_evidence_itself_is_certain(db: Database) -> None:
     rows = (
         "select if(i < 100, 'a', 'b') as x, if(i < 50, 'yes', 'no') as y from range(120) t(i)"
     )
-    ceg = db.ingest(rows, name="certain", replace=True).event_tree().set_stages({}).to_ceg()
+    ceg = (
+        db.ingest(rows, name="certain", replace=True)
+        .event_tree(sampling_zeros="none")
+        .set_stages({}, prior="mass")
+        .to_ceg()
+    )
     given = ceg.given(y="yes")
     x, y = given.probability(x="b"), given.probability(y="yes")
     assert (y.low, y.high) == (1, 1)
@@ -327,8 +354,8 @@ def test_weighted_rows_count_effectively(db: Database) -> None:
     rows = pd.DataFrame({"y": ["a", "a", "b", "b"] * 5, "w": [1.0, 2.0, 1.0, 4.0] * 5})
     ceg = (
         db.ingest(rows, name="weighted", weight="w", replace=True)
-        .event_tree()
-        .learn_stages()
+        .event_tree(sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
         .to_ceg()
     )
     found = ceg.probability(y="a")
@@ -413,7 +440,12 @@ def test_variables_called_like_the_columns_are_not_overwritten(db: Database) -> 
     frame = pd.DataFrame(
         {"low": ["x", "y"] * 4, "n": ["p", "q"] * 4, "interval": ["i", "j"] * 4}
     )
-    ceg = db.ingest(frame, name="names", replace=True).event_tree().set_stages({}).to_ceg()
+    ceg = (
+        db.ingest(frame, name="names", replace=True)
+        .event_tree(sampling_zeros="none")
+        .set_stages({}, prior="mass")
+        .to_ceg()
+    )
     for name in ("low", "n"):
         with pytest.raises(QueryError, match=f"a variable is named '{name}', like a column"):
             ceg.distribution("interval", by=name)
@@ -425,7 +457,12 @@ def test_variables_called_like_the_columns_are_not_overwritten(db: Database) -> 
 @pytest.mark.slow
 def test_a_tree_without_questions_has_no_uncertainty(db: Database) -> None:
     frame = pd.DataFrame({"a": [None, None]}, dtype=object)
-    ceg = db.ingest(frame, name="empty", replace=True).event_tree().set_stages({}).to_ceg()
+    ceg = (
+        db.ingest(frame, name="empty", replace=True)
+        .event_tree(sampling_zeros="none")
+        .set_stages({}, prior="mass")
+        .to_ceg()
+    )
     assert ceg.marginals().empty
     whole = ceg.probability({})
     assert (whole, whole.low, whole.high, whole.n) == (1, 1, 1, 2)
@@ -435,7 +472,11 @@ def test_a_tree_without_questions_has_no_uncertainty(db: Database) -> None:
 @pytest.mark.slow
 def test_a_model_rebuilt_since_it_was_given_evidence_has_no_rows(db: Database) -> None:
     survey = db.ingest("select i % 2 as a, i % 3 as b from range(30) as t(i)", name="grows")
-    ceg = survey.event_tree().learn_stages().to_ceg()
+    ceg = (
+        survey.event_tree(sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+        .to_ceg()
+    )
     held = ceg.given(a=1)
     before = held.probability(b=1, interval=None)
     survey.append("select 1 as a, 1 as b from range(20)")
@@ -486,7 +527,12 @@ def test_intervals_cover_the_truth_where_stages_were_learnt(db: Database) -> Non
         x = random.integers(0, 4, 240)
         y = random.random(240) < truth[x]
         rows = pd.DataFrame({"x": x, "y": y.astype(int)})
-        ceg = db.ingest(rows, name="drawn", replace=True).event_tree().learn_stages().to_ceg()
+        ceg = (
+            db.ingest(rows, name="drawn", replace=True)
+            .event_tree(sampling_zeros="none")
+            .learn_stages(prior="mass", criterion="score")
+            .to_ceg()
+        )
         table = ceg.distribution("y", by="x").query("y == '1'")
         right = truth[table["x"].astype(int)]
         covered += int(((table["low"] <= right) & (right <= table["high"])).sum())

@@ -53,11 +53,11 @@ def ceg_of(db: Database, sample: StagedSample) -> ChainEventGraph:
         for row, n in sample.rows
     ]
     survey = db.ingest(pd.DataFrame(rows), "s", count="n", replace=True)
-    tree = survey.event_tree(order=sample.order)
+    tree = survey.event_tree(order=sample.order, sampling_zeros="none")
     stages: dict[tuple[object, ...], object] = {
         labels(path): name for path, name in sample.stage.items()
     }
-    return tree.set_stages(stages).to_ceg()
+    return tree.set_stages(stages, prior="mass").to_ceg()
 
 
 def paths_of(db: Database, ceg: ChainEventGraph) -> list[list[Step]]:
@@ -245,7 +245,12 @@ def test_given_evidence_rows_are_answered_by_what_is_left(
 @pytest.mark.slow
 def test_combinations_answered_in_blocks_are_answered_alike(db: Database) -> None:
     rows = "select i % 5 as a, i * i % 7 as b, i % 3 as c from range(300) t(i)"
-    ceg = db.ingest(rows, "parts").event_tree().learn_stages().to_ceg()
+    ceg = (
+        db.ingest(rows, "parts")
+        .event_tree(sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+        .to_ceg()
+    )
     partly = (
         "select if(i % 4 = 0, null, i % 5) as a, if(i % 3 = 0, null, i * i % 7) as b, "
         "if(i % 2 = 0, null, i % 3) as c from range(120) t(i)"
@@ -287,7 +292,11 @@ BOOK = {
 @pytest.fixture(scope="module")
 def coded(db: Database) -> ChainEventGraph:
     survey = db.ingest(SURVEY, "coded", codebook=BOOK)
-    return survey.event_tree().learn_stages(alpha=2).to_ceg()
+    return (
+        survey.event_tree(sampling_zeros="none")
+        .learn_stages(alpha=2, prior="mass", criterion="score")
+        .to_ceg()
+    )
 
 
 @pytest.mark.slow
@@ -329,8 +338,8 @@ def test_blanks_mean_what_they_mean_in_the_tree(db: Database, blank: Any, policy
         "('w', 'y', '?')) as t(a, b, c)"
     )
     survey = db.ingest(rows, "blanks", missing=["?"], structural=["n/a"], replace=True)
-    tree = survey.event_tree(blank=blank, missing_policy=policy)
-    ceg = tree.learn_stages().to_ceg()
+    tree = survey.event_tree(blank=blank, missing_policy=policy, sampling_zeros="none")
+    ceg = tree.learn_stages(prior="mass", criterion="score").to_ceg()
     paths = ceg.assign(rows).paths
     situations = ceg.situation_positions.set_index("situation").n
     assert paths.groupby("situation").size().to_dict() == situations.to_dict()
@@ -346,8 +355,8 @@ def test_labels_a_staging_gave_do_not_change_how_rows_are_read(db: Database) -> 
     rows = (
         "select ['lo', 'mid', 'hi'][1 + i % 3] as risk, i % 4 < 2 as fall from range(24) t(i)"
     )
-    tree = db.ingest(rows, "relabelled", replace=True).event_tree()
-    ceg = tree.learn_stages(relabel={"mid": "middle"}).to_ceg()
+    tree = db.ingest(rows, "relabelled", replace=True).event_tree(sampling_zeros="none")
+    ceg = tree.learn_stages(relabel={"mid": "middle"}, prior="mass", criterion="score").to_ceg()
     found = ceg.assign("select 'mid' as risk")
     assert math.exp(found.rows.log_likelihood[0]) == pytest.approx(
         ceg.probability(risk="middle")
@@ -359,7 +368,12 @@ def test_labels_a_staging_gave_do_not_change_how_rows_are_read(db: Database) -> 
 def test_hostile_names_and_labels_are_data(db: Database) -> None:
     name = 'a "q" \'; drop table x; --, é'
     frame = pd.DataFrame({name: ["'", '"', "'", "$x"] * 5, "select": ["%", "{}", "%", ";"] * 5})
-    ceg = db.ingest(frame, "hostile", replace=True).event_tree().learn_stages().to_ceg()
+    ceg = (
+        db.ingest(frame, "hostile", replace=True)
+        .event_tree(sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+        .to_ceg()
+    )
     frame['k"1'] = range(20)
     found = ceg.assign(frame, keep=['k"1'])
     assert found.rows['k"1'].tolist() == list(range(20))
@@ -370,7 +384,12 @@ def test_hostile_names_and_labels_are_data(db: Database) -> None:
 @pytest.mark.slow
 def test_many_texts_are_read_and_counted(db: Database) -> None:
     rows = "select 'a' || (i % 400) as many, i % 2 as x from range(1600) t(i)"
-    ceg = db.ingest(rows, "many", replace=True).event_tree().learn_stages().to_ceg()
+    ceg = (
+        db.ingest(rows, "many", replace=True)
+        .event_tree(sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+        .to_ceg()
+    )
     found = ceg.assign("select 'a' || (i % 410) as many, i % 2 as x from range(820) t(i)")
     assert int(np.isinf(found.rows.log_likelihood).sum()) == 20
     assert "many = a400 (2 rows)" in found.summary
@@ -384,7 +403,12 @@ def test_many_texts_are_read_and_counted(db: Database) -> None:
 @pytest.fixture(scope="module")
 def small(db: Database) -> ChainEventGraph:
     rows = "select i % 2 as x, i % 8 < 3 as y, i % 3 as z from range(80) t(i)"
-    return db.ingest(rows, "small").event_tree().learn_stages().to_ceg()
+    return (
+        db.ingest(rows, "small")
+        .event_tree(sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+        .to_ceg()
+    )
 
 
 @pytest.mark.slow
@@ -425,7 +449,11 @@ def test_labelled_files_workbooks_and_odd_files_are_read(db: Database, tmp_path:
     meaning = {"sex": {1: "male", 2: "female"}, "vote": {1: "yes", 2: "no"}}
     pyreadstat.write_sav(frame, str(file), variable_value_labels=meaning)
     survey = db.ingest(file, "labelled", columns=["sex", "vote"], missing={"vote": ["9"]})
-    ceg = survey.event_tree().learn_stages().to_ceg()
+    ceg = (
+        survey.event_tree(sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+        .to_ceg()
+    )
     paths = ceg.assign(file, keep=["id"]).paths
     situations = ceg.situation_positions.set_index("situation").n
     assert paths.groupby("situation").size().to_dict() == situations.to_dict()
@@ -452,9 +480,9 @@ def test_labelled_files_workbooks_and_odd_files_are_read(db: Database, tmp_path:
 def test_a_position_of_several_variables_is_refused(db: Database) -> None:
     rows = "select * from (values ('u', 'y', null), ('v', null, 'y'), ('v', null, 'n'), "
     rows += "('u', 'n', null)) as t(a, b, c) cross join range(5)"
-    tree = db.ingest(rows, "mixed", columns=["a", "b", "c"]).event_tree()
+    tree = db.ingest(rows, "mixed", columns=["a", "b", "c"]).event_tree(sampling_zeros="none")
     same = {("u",): "s", ("v",): "s"}
-    ceg = tree.set_stages(same, hyperstages="labels").to_ceg()
+    ceg = tree.set_stages(same, hyperstages="labels", prior="mass").to_ceg()
     with pytest.raises(QueryError, match="situations with different variables"):
         ceg.assign("select 'u' as a")
 
@@ -462,8 +490,8 @@ def test_a_position_of_several_variables_is_refused(db: Database) -> None:
 @pytest.mark.slow
 def test_a_saved_ceg_given_evidence_answers_as_before_it_was_saved(db: Database) -> None:
     rows = "select i % 2 as x, i % 8 < 3 as y, i % 3 as z from range(96) t(i)"
-    tree = db.ingest(rows, "saved").event_tree()
-    ceg = tree.learn_stages(relabel={"2": "two"}).to_ceg()
+    tree = db.ingest(rows, "saved").event_tree(sampling_zeros="none")
+    ceg = tree.learn_stages(relabel={"2": "two"}, prior="mass", criterion="score").to_ceg()
     given = ceg.given(y=True)
     saved = given.save("saved given")
     new = "select * from (values (1, null, 2), (null, true, null), (0, false, 1)) as t(x, y, z)"
@@ -482,9 +510,9 @@ def test_a_saved_ceg_given_evidence_answers_as_before_it_was_saved(db: Database)
 def test_a_database_open_to_be_read_answers_rows(tmp_path: Path) -> None:
     file = tmp_path / "s.duckdb"
     with cegdb.open(file) as db:
-        db.ingest(
-            "select i % 2 as x from range(9) t(i)", "s"
-        ).event_tree().learn_stages().to_ceg()
+        db.ingest("select i % 2 as x from range(9) t(i)", "s").event_tree(
+            sampling_zeros="none"
+        ).learn_stages(prior="mass", criterion="score").to_ceg()
     with cegdb.open(file, read_only=True) as db:
         assert len(db.cegs["s"].assign("select 1 as x").rows) == 1
         with pytest.raises(CegdbError, match="is open read-only"):
@@ -674,7 +702,11 @@ def test_a_blank_that_means_not_applicable_is_predicted(db: Database) -> None:
     rows = "select * from (values ('u', 'x'), ('u', 'y'), ('u', null), ('v', 'x')) as t(a, b)"
     rows += " cross join range(5)"
     survey = db.ingest(rows, "structural", columns=["a", "b"])
-    ceg = survey.event_tree(blank="structural").learn_stages().to_ceg()
+    ceg = (
+        survey.event_tree(blank="structural", sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+        .to_ceg()
+    )
     judged = ceg.classify(f"select *, 0.5 as w from ({rows})", "b", weight="w")  # noqa: S608
     assert (judged.metrics.n, judged.metrics.weight, judged.metrics.n_unknown) == (20, 10, 0)
     assert judged.confusion.loc["not applicable"].sum() == 2.5
@@ -683,7 +715,12 @@ def test_a_blank_that_means_not_applicable_is_predicted(db: Database) -> None:
 @pytest.mark.slow
 def test_a_survey_is_calibrated_by_its_own_ceg(db: Database) -> None:
     rows = "select i % 2 as x, i % 8 < 3 as y from range(8000) t(i)"
-    ceg = db.ingest(rows, "large", replace=True).event_tree().learn_stages().to_ceg()
+    ceg = (
+        db.ingest(rows, "large", replace=True)
+        .event_tree(sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+        .to_ceg()
+    )
     table = ceg.calibration(rows, "y")
     assert table.predicted.to_numpy() == pytest.approx(table.observed.to_numpy(), abs=1e-3)
     assert (table.predicted > table.low).all()
@@ -697,7 +734,11 @@ def test_not_applicable_is_an_answer_to_be_predicted(db: Database) -> None:
         "as t(place, asked) cross join range(5)"
     )
     survey = db.ingest(rows, "asked", structural=["n/a"], columns=["place", "asked"])
-    ceg = survey.event_tree().learn_stages().to_ceg()
+    ceg = (
+        survey.event_tree(sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+        .to_ceg()
+    )
     judged = ceg.classify(rows, "asked")
     assert judged.metrics.n == 20
     assert judged.confusion.loc["not applicable", "not applicable"] == 10
@@ -713,7 +754,9 @@ def test_commands_answer_a_file(tmp_path: Path) -> None:
     file, new = tmp_path / "s.duckdb", tmp_path / "new.csv"
     with cegdb.open(file) as db:
         rows = "select i % 2 as x, i % 8 < 3 as y from range(80) t(i)"
-        db.ingest(rows, "s").event_tree().learn_stages().to_ceg()
+        db.ingest(rows, "s").event_tree(sampling_zeros="none").learn_stages(
+            prior="mass", criterion="score"
+        ).to_ceg()
     new.write_text("id,x,y\na,1,\nb,0,True\nc,,False\n")
 
     def invoke(*arguments: object) -> str:
@@ -748,7 +791,12 @@ def test_commands_answer_a_file(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_falls_survey_is_where_its_counts_say(db: Database) -> None:
     file = survey_file("falls_cegpy")
-    ceg = db.ingest(file, "falls", replace=True).event_tree().learn_stages(alpha=4).to_ceg()
+    ceg = (
+        db.ingest(file, "falls", replace=True)
+        .event_tree(sampling_zeros="none")
+        .learn_stages(alpha=4, prior="mass", criterion="score")
+        .to_ceg()
+    )
     db.sql("create schema if not exists mart")
     ceg.assign(file, into="mart.falls", replace=True)
     counted = db.sql("select position, count(*) as n from mart.falls_paths group by position")

@@ -77,7 +77,11 @@ def draw_case(db: Database, data: st.DataObject, table: SurveyTable | None = Non
     survey = db.ingest(frame, "random", count="n", codebook=book, replace=True)
     made = {name: value for name, value in options.items() if name != "levels"}
     made |= {"add_paths": [], "impossible": []}
-    ceg = survey.event_tree(order=order, **made).learn_stages(alpha=2).to_ceg()
+    ceg = (
+        survey.event_tree(order=order, **made)
+        .learn_stages(alpha=2, prior="mass", criterion="score")
+        .to_ceg()
+    )
     assume(len(ceg.edges))
     return Case(order, gates, options, ceg)
 
@@ -204,8 +208,8 @@ def test_a_gate_decides_before_blanks_and_a_blank_may_be_unknown(
         rules = {v: f"{by} = '{label}'" for v, (by, label) in gates.items()}
         book = {"variables": {"V1": {"missing": ["?"], "structural": ["-"]}}, "gates": rules}
         survey = database.ingest(frame, "some", codebook=book, replace=True)
-        tree = survey.event_tree(blank=of_tree, missing_policy=policy)
-        ceg = tree.learn_stages(alpha=2).to_ceg()
+        tree = survey.event_tree(blank=of_tree, missing_policy=policy, sampling_zeros="none")
+        ceg = tree.learn_stages(alpha=2, prior="mass", criterion="score").to_ceg()
         case = Case(order, gates, {"blank": of_tree, "missing_policy": policy}, ceg)
         paths = paths_of(ceg)
         for blank in ("tree", "unknown"):
@@ -226,7 +230,7 @@ def test_a_blank_behind_an_open_gate_may_be_unknown(db: Database) -> None:
     frame = pd.DataFrame([row for row in rows for _ in range(5)], columns=["V0", "V1", "V2"])
     survey = db.ingest(frame, "gated", codebook={"gates": {"V1": "V0 = 'b'"}})
     tree = survey.event_tree(missing_policy="category", sampling_zeros="none")
-    ceg = tree.learn_stages(alpha=2).to_ceg()
+    ceg = tree.learn_stages(alpha=2, prior="mass", criterion="score").to_ceg()
     asked = pd.DataFrame([("b", None, "x")], columns=["V0", "V1", "V2"])
     of_unknown = ceg.assign(asked, blank="unknown").rows
     assert of_unknown.log_likelihood[0] == pytest.approx(math.log(11 / 17 / 2))
@@ -334,28 +338,36 @@ def test_sampled_rows_are_appended_as_the_paths_they_are(
     survey = db.ingest(
         frame, "some", missing=["?"], structural=["-"] if "-" in {*frame.V1} else []
     )
-    tree = survey.event_tree(missing_policy=policy)
-    ceg = tree.learn_stages(alpha=2).to_ceg()
+    tree = survey.event_tree(missing_policy=policy, sampling_zeros="none")
+    ceg = tree.learn_stages(alpha=2, prior="mass", criterion="score").to_ceg()
     rows = ceg.sample(300, seed=1)
     walked = ceg.assign(rows).paths.dropna(subset="label")
     walked = walked.rename(columns={"situation": "source"}).groupby(["source", "label"]).size()
     source: Any = rows if form == "frame" else db.write(rows, tmp_path / f"rows.{form}")
     survey.append(source)
-    again = survey.event_tree(missing_policy=policy, name="again")
+    again = survey.event_tree(missing_policy=policy, name="again", sampling_zeros="none")
     before, after = (one.edges.set_index(["source", "label"]).n for one in (tree, again))
     assert after.index.equals(before.index)
     assert (after - before).to_dict() == walked.reindex(before.index, fill_value=0).to_dict()
     labels = survey.variables[survey.variables.variable == "V1"].label
     assert labels.is_unique
-    assert again.learn_stages(alpha=2).to_ceg().score(rows).n_impossible == 0
+    assert (
+        again.learn_stages(alpha=2, prior="mass", criterion="score")
+        .to_ceg()
+        .score(rows)
+        .n_impossible
+        == 0
+    )
 
 
 @pytest.mark.slow
 def test_a_refresh_reads_the_labels_of_cells_without_an_answer(db: Database) -> None:
     frame = pd.DataFrame(DECLARED * 6, columns=["V0", "V1", "V2"])
     survey = db.ingest(frame, "some", missing=["?"], structural=["-"])
-    tree = survey.event_tree(missing_policy="category")
-    rows = tree.learn_stages(alpha=2).to_ceg().sample(500, seed=1)
+    tree = survey.event_tree(missing_policy="category", sampling_zeros="none")
+    rows = (
+        tree.learn_stages(alpha=2, prior="mass", criterion="score").to_ceg().sample(500, seed=1)
+    )
     survey.refresh(rows)
     kinds = survey.variables.query("variable == 'V1' and n > 0").set_index("label").kind
     assert kinds.to_dict() == {
@@ -370,10 +382,17 @@ def test_labels_that_a_staging_gave_are_read_back(db: Database) -> None:
     rows = [("a", "ok", "x"), ("a", "bad", "y"), ("b", "ok*", "x"), ("b", "bad", "y")] * 5
     frame = pd.DataFrame(rows, columns=["V0", "V1", "V2"])
     same = {"variables": {"V1": {"same": [["ok", "ok*"]]}}}
-    of_book = db.ingest(frame, "same", codebook=same).event_tree().learn_stages(alpha=2)
-    staged = db.ingest(frame, "relabelled").event_tree()
+    of_book = (
+        db.ingest(frame, "same", codebook=same)
+        .event_tree(sampling_zeros="none")
+        .learn_stages(alpha=2, prior="mass", criterion="score")
+    )
+    staged = db.ingest(frame, "relabelled").event_tree(sampling_zeros="none")
     relabel: Any = {"ok*": "ok", ("V1", "bad"): "ill"}
-    for model in (of_book, staged.learn_stages(alpha=2, relabel=relabel)):
+    for model in (
+        of_book,
+        staged.learn_stages(alpha=2, relabel=relabel, prior="mass", criterion="score"),
+    ):
         for one in (model, model.to_ceg()):
             sampled = one.sample(50, seed=1)
             found = one.assign(sampled)
@@ -390,7 +409,12 @@ def test_labels_that_a_staging_gave_are_read_back(db: Database) -> None:
 def test_intervals_of_bins_are_read_back(db: Database) -> None:
     frame = pd.DataFrame({"age": range(40), "ill": [i % 3 for i in range(40)]})
     survey = db.ingest(frame, "ages", bins={"age": [10, 20]})
-    rows = survey.event_tree().learn_stages(alpha=2).to_ceg().sample(60, seed=1)
+    rows = (
+        survey.event_tree(sampling_zeros="none")
+        .learn_stages(alpha=2, prior="mass", criterion="score")
+        .to_ceg()
+        .sample(60, seed=1)
+    )
     survey.append(rows)
     n = survey.variables.query("variable == 'age' and kind == 'value'").set_index("label").n
     drawn = rows.age.value_counts()

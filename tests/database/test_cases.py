@@ -50,7 +50,7 @@ BULK = [
 
 def singletons(tree: EventTree, alpha: float | None) -> float:
     """Return the log score of the tree with every situation its own stage."""
-    start = tree.set_stages({}, "start", alpha=alpha, replace=True)
+    start = tree.set_stages({}, "start", alpha=alpha, replace=True, prior="mass")
     return start.log_marginal_likelihood
 
 
@@ -76,7 +76,7 @@ def test_a02_complete_cases_keep_structural_rows(
     frame = pd.read_csv(case_file("A02", "school.csv"), keep_default_na=False)
     before = frame.copy(deep=True)
     survey = db.ingest(frame, missing=["unknown"])
-    tree = survey.event_tree(missing_policy="complete")
+    tree = survey.event_tree(missing_policy="complete", sampling_zeros="none")
     pd.testing.assert_frame_equal(frame, before)
     leaves = db.sql("select n from cegdb.vertices where variable is null")["n"]
     assert (len(tree.edges) + 1, len(tree.situations), len(leaves)) == (23, 11, 12)
@@ -85,7 +85,7 @@ def test_a02_complete_cases_keep_structural_rows(
     assert enrolled["n"].sum() == 26
     assert "8 of 101 respondents left out" in tree.summary
     assert "5 of 101 respondents have no answer to 'attends' and are left out" in tree.summary
-    staged = tree.learn_stages(alpha=2)
+    staged = tree.learn_stages(alpha=2, prior="mass", criterion="score")
     assert singletons(tree, 2) == pytest.approx(-236.155339, abs=5e-7)
     assert staged.log_marginal_likelihood == pytest.approx(-222.671662, abs=5e-7)
     assert len(staged.stages) == 5
@@ -95,8 +95,8 @@ def test_a02_complete_cases_keep_structural_rows(
 
 @pytest.mark.slow
 def test_a04_members_of_a_stage_show_one_probability(db: Database) -> None:
-    tree = db.ingest(case_file("A04", "same_stage_probs.csv")).event_tree()
-    staged = tree.learn_stages(alpha=2)
+    tree = db.ingest(case_file("A04", "same_stage_probs.csv")).event_tree(sampling_zeros="none")
+    staged = tree.learn_stages(alpha=2, prior="mass", criterion="score")
     assert singletons(tree, 2) == pytest.approx(-2696.629472, abs=5e-7)
     assert staged.log_marginal_likelihood == pytest.approx(-2686.645564, abs=5e-7)
     ceg = staged.to_ceg()
@@ -120,14 +120,14 @@ def test_a04_members_of_a_stage_show_one_probability(db: Database) -> None:
 
 
 def test_what_is_no_grouping_is_refused_in_the_words_of_stages(db: Database) -> None:
-    tree = db.ingest("select unnest(['a', 'b']) as x").event_tree()
+    tree = db.ingest("select unnest(['a', 'b']) as x").event_tree(sampling_zeros="none")
     with pytest.raises(StagingError, match=r"stages cannot be 5\nhint: give a mapping"):
-        tree.set_stages(5)  # type: ignore[arg-type]
+        tree.set_stages(5, prior="mass")  # type: ignore[arg-type]
     with pytest.raises(
         StagingError,
         match=r"unknown value 'zzz' for hyperstages\nhint: available: 'variable', 'lab",
     ):
-        tree.learn_stages(hyperstages="zzz")
+        tree.learn_stages(hyperstages="zzz", prior="mass", criterion="score")
     assert len(db.stagings) == 0
 
 
@@ -135,22 +135,24 @@ def test_what_is_no_grouping_is_refused_in_the_words_of_stages(db: Database) -> 
 def test_a05_alpha_and_unseen_cells(db: Database, sound: Callable[[Database], None]) -> None:
     survey = db.ingest(case_file("A05", "zero_cells.csv"))
     n = survey.receipt["rows_kept"]
-    tree = survey.event_tree()
+    tree = survey.event_tree(sampling_zeros="none")
     for alpha in (0, -1, float("nan"), float("inf"), "x", True):
         with pytest.raises(
             StagingError,
             match=f"alpha must be a number above 0, not {alpha!r}\nhint: alpha is the prior",
         ):
-            tree.learn_stages(alpha=alpha)
+            tree.learn_stages(alpha=alpha, prior="mass", criterion="score")
     assert len(db.stagings) == 0
     added = survey.event_tree(
-        "added", add_paths=[{"grp": "a", "resp": "y"}, {"grp": "b", "resp": "x"}]
+        "added",
+        add_paths=[{"grp": "a", "resp": "y"}, {"grp": "b", "resp": "x"}],
+        sampling_zeros="none",
     )
     assert added.edges["n"].tolist().count(0) == 2
     assert db.sql("select n from cegdb.vertices where depth = 0")["n"].tolist() == [n, n]
     for made in (tree, added):
         for alpha in (1e-9, 1.0, 1e6):
-            staged = made.learn_stages(alpha=alpha)
+            staged = made.learn_stages(alpha=alpha, prior="mass", criterion="score")
             assert abs(staged.log_marginal_likelihood) < 1e3
             assert staged.stage_edges["probability"].between(0, 1, inclusive="right").all()
             staged.to_ceg()
@@ -159,8 +161,8 @@ def test_a05_alpha_and_unseen_cells(db: Database, sound: Callable[[Database], No
 
 @pytest.mark.slow
 def test_a06_names_are_numbered_in_natural_order(db: Database) -> None:
-    tree = db.ingest(case_file("A06", "many_positions.csv")).event_tree()
-    staged = tree.learn_stages(alpha=3)
+    tree = db.ingest(case_file("A06", "many_positions.csv")).event_tree(sampling_zeros="none")
+    staged = tree.learn_stages(alpha=3, prior="mass", criterion="score")
     assert (len(tree.edges) + 1, len(tree.situations)) == (139, 67)
     assert (len(staged.stages), len(staged.merges)) == (13, 54)
     assert singletons(tree, 3) == pytest.approx(-29195.676484, abs=5e-7)
@@ -201,12 +203,12 @@ def test_a06_rows_threads_and_hash_seeds_change_no_byte(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a07_leaves_at_unequal_depth(db: Database, sound: Callable[[Database], None]) -> None:
-    tree = db.ingest(case_file("A07", "unequal_depth.csv")).event_tree()
+    tree = db.ingest(case_file("A07", "unequal_depth.csv")).event_tree(sampling_zeros="none")
     leaves = db.sql("select depth, n from cegdb.vertices where variable is null")
     assert (len(tree.edges) + 1, len(tree.situations), len(leaves)) == (13, 6, 7)
     assert leaves["n"].sum() == 79
     assert {1, 5} <= set(leaves["depth"])
-    staged = tree.learn_stages(alpha=2)
+    staged = tree.learn_stages(alpha=2, prior="mass", criterion="score")
     assert singletons(tree, 2) == pytest.approx(-153.361537, abs=5e-7)
     assert staged.log_marginal_likelihood == pytest.approx(-149.941891, abs=5e-7)
     assert (len(staged.stages), len(staged.merges)) == (5, 1)
@@ -222,8 +224,8 @@ def test_a07_leaves_at_unequal_depth(db: Database, sound: Callable[[Database], N
 
 @pytest.mark.slow
 def test_a08_parallel_edges_keep_their_counts(db: Database) -> None:
-    tree = db.ingest(case_file("A08", "parallel_edges.csv")).event_tree()
-    staged = tree.learn_stages(alpha=3)
+    tree = db.ingest(case_file("A08", "parallel_edges.csv")).event_tree(sampling_zeros="none")
+    staged = tree.learn_stages(alpha=3, prior="mass", criterion="score")
     assert singletons(tree, 3) == pytest.approx(-1596.258482, abs=5e-7)
     assert staged.log_marginal_likelihood == pytest.approx(-1578.498968, abs=5e-7)
     ceg = staged.to_ceg()
@@ -250,11 +252,11 @@ def test_a08_parallel_edges_keep_their_counts(db: Database) -> None:
 @pytest.mark.slow
 def test_a11_bad_starting_groups_are_refused(db: Database) -> None:
     survey = db.ingest(case_file("A11", "custom_groups.csv"))
-    tree = survey.event_tree()
+    tree = survey.event_tree(sampling_zeros="none")
     text = case_file("A11", "overlapping_groups.json").read_text()
     overlapping = json.loads(text)["groups"]
     with pytest.raises(StagingError, match=r"\('u', 'm'\).*two initial stages: '1' and '2'"):
-        tree.learn_stages(initial=overlapping)
+        tree.learn_stages(initial=overlapping, prior="mass", criterion="score")
     bad: dict[str, list[Any]] = {
         r"no situation \('w', 'm'\): at the root the labels are 'r', 'u'\nhint: give labels": [
             [("w", "m")]
@@ -267,15 +269,22 @@ def test_a11_bad_starting_groups_are_refused(db: Database) -> None:
             with pytest.raises(StagingError, match=message):
                 tree.learn_stages(**{setting: groups})
         with pytest.raises(StagingError, match=message):
-            tree.set_stages(groups)
+            tree.set_stages(groups, prior="mass")
     assert len(db.stagings) == 0
     assert all(not db.rows(f"from cegdb.{table}")[1] for table in BULK[2:])
-    assert len(tree.learn_stages(initial=[[("u", "m"), ("u", "f")]]).florets) == 7
+    assert (
+        len(
+            tree.learn_stages(
+                initial=[[("u", "m"), ("u", "f")]], prior="mass", criterion="score"
+            ).florets
+        )
+        == 7
+    )
 
 
 def test_a21_nothing_to_merge_stops_and_says_why(db: Database) -> None:
-    tree = db.ingest(case_file("A21", "nothing_to_merge.csv")).event_tree()
-    staged = tree.learn_stages(alpha=4)
+    tree = db.ingest(case_file("A21", "nothing_to_merge.csv")).event_tree(sampling_zeros="none")
+    staged = tree.learn_stages(alpha=4, prior="mass", criterion="score")
     assert len(tree.edges) + 1 == 13
     assert staged.log_marginal_likelihood == pytest.approx(-7028.853090, abs=5e-7)
     assert (len(staged.stages), len(staged.merges)) == (5, 0)
@@ -300,15 +309,17 @@ def test_a22_mixed_types_are_labels_by_their_text(db: Database) -> None:
     }
     kinds = survey.variables.query("variable == 'q1' and n > 0").set_index("label")["kind"]
     assert kinds["(blank)"] == "blank"
-    survey.event_tree().learn_stages().to_ceg()
+    survey.event_tree(sampling_zeros="none").learn_stages(
+        prior="mass", criterion="score"
+    ).to_ceg()
 
 
 @pytest.mark.slow
 def test_e01_a_second_analysis_sees_its_own_data(db: Database) -> None:
     def analyse(name: str) -> tuple[int, int, float, float]:
         source = case_file("E01", f"survey_{name}.csv")
-        tree = db.ingest(source, name=name, replace=True).event_tree()
-        staged = tree.learn_stages(alpha=2)
+        tree = db.ingest(source, name=name, replace=True).event_tree(sampling_zeros="none")
+        staged = tree.learn_stages(alpha=2, prior="mass", criterion="score")
         start = singletons(tree, 2)
         return len(staged.stages), len(staged.merges), start, staged.log_marginal_likelihood
 
@@ -330,7 +341,10 @@ def test_e01_a_second_analysis_sees_its_own_data(db: Database) -> None:
         other.ingest(case_file("E01", "survey_b.csv"), name="a")
         assert len(db.trees) == 2
     tree = db.trees["a"]
-    scores = {tree.learn_stages(alpha=alpha).log_marginal_likelihood for alpha in (1, 2, 4)}
+    scores = {
+        tree.learn_stages(alpha=alpha, prior="mass", criterion="score").log_marginal_likelihood
+        for alpha in (1, 2, 4)
+    }
     assert len(scores) == 3
 
 
@@ -341,8 +355,12 @@ def test_w2_an_aggregated_table_equals_its_rows_bit_for_bit() -> None:
     rows = counts.loc[counts.index.repeat(counts["Freq"])].drop(columns="Freq")
     with cegdb.open() as one, cegdb.open() as other:
         survey = one.ingest(source, name="ship", count="Freq")
-        survey.event_tree().learn_stages().to_ceg()
-        other.ingest(rows, name="ship").event_tree().learn_stages().to_ceg()
+        survey.event_tree(sampling_zeros="none").learn_stages(
+            prior="mass", criterion="score"
+        ).to_ceg()
+        other.ingest(rows, name="ship").event_tree(sampling_zeros="none").learn_stages(
+            prior="mass", criterion="score"
+        ).to_ceg()
         assert tables(one) == tables(other)
         assert survey.receipt["rows_dropped"] == {"Freq is 0": 2}
         assert survey.receipt["respondents"] == 1204
@@ -360,7 +378,7 @@ def test_w2_zero_lines_make_branches_when_asked(db: Database) -> None:
     assert (children["n"] == 0).all()
     assert len(children) == 2
     with pytest.raises(TreeError, match="declared impossible, but 1,204 respondents have it"):
-        survey.event_tree(impossible=[{"Age": "Adult"}])
+        survey.event_tree(impossible=[{"Age": "Adult"}], sampling_zeros="none")
 
 
 # -----------------------------------------------------------------------------
@@ -375,7 +393,9 @@ def built() -> Iterator[Database]:
     """Give a database of one CEG, for what is refused."""
     with cegdb.open() as db:
         survey = db.ingest("select unnest(['a', 'b']) as x, unnest(['c', 'd']) as y", "s")
-        survey.event_tree().learn_stages().to_ceg()
+        survey.event_tree(sampling_zeros="none").learn_stages(
+            prior="mass", criterion="score"
+        ).to_ceg()
         yield db
 
 

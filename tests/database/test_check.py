@@ -76,41 +76,51 @@ def fill(db: Database) -> None:
         missing=["?"],
         levels={"risk": ["high", "low", "not assessed"]},
     )
-    falls = survey.event_tree("falls")
-    learnt = falls.learn_stages("learnt")
+    falls = survey.event_tree("falls", sampling_zeros="none")
+    learnt = falls.learn_stages("learnt", prior="mass", criterion="score")
     graph = learnt.to_ceg("graph")
     fallers = graph.given(fall="fall").save("fallers")
     fallers.given(avoids("w2")).save("fallers elsewhere")
     learnt.stability(runs=3)
     learnt.posterior()
     learnt.intervals("bootstrap", runs=3)
-    given = falls.set_stages({("community", "high"): "a", ("hospital", "high"): "a"}, "given")
+    given = falls.set_stages(
+        {("community", "high"): "a", ("hospital", "high"): "a"}, "given", prior="mass"
+    )
     given.to_ceg("given")
     given.to_ceg("given in full", stop="baseline")
-    falls.learn_stages("any variable", hyperstages="labels").to_ceg("any variable")
+    falls.learn_stages(
+        "any variable", hyperstages="labels", prior="mass", criterion="score"
+    ).to_ceg("any variable")
 
     other = db.ingest("select null as x, 'a' as y, 'b' as z from range(9)", name="other")
     trees = [
-        survey.event_tree("weighted"),
+        survey.event_tree("weighted", sampling_zeros="none"),
         survey.event_tree("every level", sampling_zeros="full"),
         survey.event_tree("all answers", sampling_zeros="floret"),
-        survey.event_tree("complete", missing_policy="complete"),
+        survey.event_tree("complete", missing_policy="complete", sampling_zeros="none"),
         survey.event_tree(
             "missing is an answer",
             order=["fall", "treatment", "risk"],
             missing_policy="category",
             blank="missing",
+            sampling_zeros="none",
         ),
-        other.event_tree("root only", order=["x"]),
-        other.event_tree("chain"),
+        other.event_tree("root only", order=["x"], sampling_zeros="none"),
+        other.event_tree("chain", sampling_zeros="none"),
     ]
     for tree in trees:
-        tree.learn_stages(f"{tree.name}, learnt").to_ceg(f"{tree.name}, learnt")
-        tree.set_stages({}, f"{tree.name}, given").to_ceg(
+        tree.learn_stages(f"{tree.name}, learnt", prior="mass", criterion="score").to_ceg(
+            f"{tree.name}, learnt"
+        )
+        tree.set_stages({}, f"{tree.name}, given", prior="mass").to_ceg(
             f"{tree.name}, given", stop="baseline"
         )
     falls.learn_stages(
-        "relabelled", relabel={("fall", "fall"): "a fall", (("nursing home",), "high"): "low"}
+        "relabelled",
+        relabel={("fall", "fall"): "a fall", (("nursing home",), "high"): "low"},
+        prior="mass",
+        criterion="score",
     ).to_ceg("relabelled")
     weigh(db)
 

@@ -106,7 +106,7 @@ def test_a_codebook_gives_kinds_labels_order_and_codes(
     assert survey.receipt["cells"]["amount"] == {
         "value": 2, "structural": 1, "missing": 2, "blank": 0,
     }  # fmt: skip
-    tree = survey.event_tree(order=["drinks", "amount"])
+    tree = survey.event_tree(order=["drinks", "amount"], sampling_zeros="none")
     edges = tree.edges[["variable", "label", "n"]].values.tolist()
     assert edges == [
         ["drinks", "Yes", 4],
@@ -195,7 +195,7 @@ def test_numbers_with_many_values_are_refused_together(db: Database) -> None:
     for name in ("no", "id"):
         many = f"'{name}' has a different answer for each of the 100"
         with pytest.raises(TreeError, match=many):
-            survey.event_tree(order=["few", name])
+            survey.event_tree(order=["few", name], sampling_zeros="none")
     assert len(db.trees) == 0
 
 
@@ -296,13 +296,13 @@ def test_w5_1_labels_declared_the_same_can_share_a_stage_and_a_position(
         ("community", "test+"): "z",
         ("community", "no test"): "g",
     }
-    raw = db.ingest(PLACES, "raw", count="n").event_tree()
+    raw = db.ingest(PLACES, "raw", count="n").event_tree(sampling_zeros="none")
     with pytest.raises(StagingError, match="recovery"):
-        raw.set_stages(stages)  # type: ignore[arg-type]
+        raw.set_stages(stages, prior="mass")  # type: ignore[arg-type]
     apart = {path: name for path, name in stages.items() if name != "g"}
-    assert len(raw.set_stages(apart).to_ceg().positions) == 8  # type: ignore[arg-type]
-    tree = db.ingest(PLACES, "same", count="n", codebook=SAME).event_tree()
-    ceg = tree.set_stages(stages).to_ceg()  # type: ignore[arg-type]
+    assert len(raw.set_stages(apart, prior="mass").to_ceg().positions) == 8  # type: ignore[arg-type]
+    tree = db.ingest(PLACES, "same", count="n", codebook=SAME).event_tree(sampling_zeros="none")
+    ceg = tree.set_stages(stages, prior="mass").to_ceg()  # type: ignore[arg-type]
     assert len(ceg.positions) == 7
     merged = ceg.edges[ceg.edges["label"] == "recovery"]
     assert sorted(map(list, merged["raw_labels"])) == [
@@ -319,7 +319,7 @@ def test_w5_1_siblings_cannot_be_declared_the_same(db: Database) -> None:
     with pytest.raises(
         TreeError, match=r"has edges labelled 'death', 'recovery', which are declared"
     ):
-        survey.event_tree()
+        survey.event_tree(sampling_zeros="none")
     assert len(db.trees) == 0
     for same, message in (
         ([["recovery"]], "which is only one label"),

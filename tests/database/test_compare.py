@@ -110,7 +110,7 @@ def four_situations(db: Database) -> None:
     counts = {("0", "0"): 10, ("0", "1"): 30, ("1", "0"): 20, ("1", "1"): 20}
     counts |= {("2", "0"): 15, ("2", "1"): 5}
     rows = pd.DataFrame([(*path, n) for path, n in counts.items()], columns=["x", "y", "n"])
-    db.ingest(rows, name="s", count="n").event_tree(name="t")
+    db.ingest(rows, name="s", count="n").event_tree(name="t", sampling_zeros="none")
 
 
 @pytest.fixture
@@ -140,7 +140,7 @@ def test_two_stagings_of_any_tree_compare_as_the_oracle_says(
     database: Database, sample: StagedSample, data: st.DataObject
 ) -> None:
     survey = database.ingest(table(sample), "s", count="n", replace=True)
-    tree = survey.event_tree(blank="structural")
+    tree = survey.event_tree(blank="structural", sampling_zeros="none")
     found = tree.florets
     group = {row.vertex_id: tuple(row.labels) for row in found.itertuples()}
     variable = dict(zip(found["vertex_id"], found["variable"], strict=True))
@@ -155,6 +155,7 @@ def test_two_stagings_of_any_tree_compare_as_the_oracle_says(
         tree.set_stages(
             pd.DataFrame({"vertex_id": list(of), "stage": list(of.values())}),
             hyperstages="labels" if several else "variable",
+            prior="mass",
         )
         for of in names
     )
@@ -333,7 +334,9 @@ def test_a_test_of_stagings_learnt_elsewhere(db: Database) -> None:
             tree = data.event_tree(order=theirs["order"], sampling_zeros="full")
         assert theirs["n_situations_unobserved"] == 0
         ours = tree.set_stages(
-            {tuple(s["path"]): s["variable"] + s["stage"] for s in theirs["situations"]}, name
+            {tuple(s["path"]): s["variable"] + s["stage"] for s in theirs["situations"]},
+            name,
+            prior="mass",
         )
         results[name] = (ours, theirs)
     for coarse, fine in (("indep", "bhc"), ("bhc", "full"), ("indep", "full")):
@@ -353,7 +356,10 @@ def test_a_test_of_stagings_learnt_elsewhere(db: Database) -> None:
 @pytest.mark.slow
 @pytest.mark.holds(made_by=four_situations)
 def test_stagings_side_by_side(tree: EventTree, db: Database) -> None:
-    one, learnt = staged(tree, "one", "ppp"), tree.learn_stages("learnt")
+    one, learnt = (
+        staged(tree, "one", "ppp"),
+        tree.learn_stages("learnt", prior="mass", criterion="score"),
+    )
     other = staged(tree, "other", "ppq", alpha=9)
     table = db.compare()
     assert list(table) == [
@@ -425,7 +431,11 @@ def test_stagings_of_different_trees_are_refused(
     tree: EventTree, db: Database, call: Callable[[Any, Any], object]
 ) -> None:
     one = staged(tree, "one", "ppp")
-    turned = db.surveys["s"].event_tree("turned", order=["y", "x"]).learn_stages("turned")
+    turned = (
+        db.surveys["s"]
+        .event_tree("turned", order=["y", "x"], sampling_zeros="none")
+        .learn_stages("turned", prior="mass", criterion="score")
+    )
     text = r"'one' and 'turned' are of different trees, 't' and 'turned', which differ in order"
     with pytest.raises(StagingError, match=rf"{text} \(x, y and y, x\)\nhint: learn or give"):
         call(one, turned)
@@ -441,7 +451,11 @@ def test_stagings_of_different_trees_are_refused(
 def test_stagings_of_another_database_are_refused(tree: EventTree, db: Database) -> None:
     one = staged(tree, "one", "ppp")
     with cegdb.open() as another:
-        far = another.ingest("select 1 as x").event_tree().learn_stages("far")
+        far = (
+            another.ingest("select 1 as x")
+            .event_tree(sampling_zeros="none")
+            .learn_stages("far", prior="mass", criterion="score")
+        )
         for call in CALLS.values():
             with pytest.raises(StagingError, match="'far' belongs to another open database"):
                 call(one, far)
@@ -453,15 +467,27 @@ def test_stagings_of_another_database_are_refused(tree: EventTree, db: Database)
 @pytest.mark.holds(made_by=four_situations)
 def test_what_differs_between_trees_is_named(tree: EventTree, db: Database) -> None:
     one = staged(tree, "one", "ppp")
-    same = tree.learn_stages("same")
-    elsewhere = db.ingest("select 1 as x, 2 as y", "z").event_tree().learn_stages("far")
+    same = tree.learn_stages("same", prior="mass", criterion="score")
+    elsewhere = (
+        db.ingest("select 1 as x, 2 as y", "z")
+        .event_tree(sampling_zeros="none")
+        .learn_stages("far", prior="mass", criterion="score")
+    )
     with pytest.raises(StagingError, match=r"differ in survey \('s' and 'z'\)"):
         one.hamming(elsewhere)
-    alike = db.surveys["s"].event_tree("alike").learn_stages("alike")
+    alike = (
+        db.surveys["s"]
+        .event_tree("alike", sampling_zeros="none")
+        .learn_stages("alike", prior="mass", criterion="score")
+    )
     with pytest.raises(StagingError, match=r"different trees, 't' and 'alike'\nhint"):
         one.hamming(alike)
     db.surveys["s"].append(pd.DataFrame({"x": ["0"], "y": ["0"], "n": [1]}))
-    fresh = db.surveys["s"].event_tree("fresh").learn_stages("fresh")
+    fresh = (
+        db.surveys["s"]
+        .event_tree("fresh", sampling_zeros="none")
+        .learn_stages("fresh", prior="mass", criterion="score")
+    )
     with pytest.raises(
         StagingError, match=r"differ in rows \('t' is out of date\)\nhint: rebuild what is"
     ):
@@ -482,7 +508,7 @@ def test_scores_that_stand_on_other_settings_are_refused(tree: EventTree) -> Non
 @pytest.mark.slow
 def test_weights_used_otherwise_are_refused(db: Database) -> None:
     query = "select i % 3 as x, i % 2 as y, 1 + i % 5 as w from range(60) t(i)"
-    tree = db.ingest(query, weight="w").event_tree()
+    tree = db.ingest(query, weight="w").event_tree(sampling_zeros="none")
     one = staged(tree, "one", "ppp")
     two = staged(tree, "two", "ppq", weighting="none")
     for call in (CALLS["lr_test"], CALLS["bayes_factor"]):
@@ -521,7 +547,7 @@ def call(*words: object, fails: int = 0) -> Result:
 
 def three_stagings(db: Database) -> None:
     survey = db.ingest("select i % 3 as x, i % 7 < 3 as y from range(60) t(i)", name="s")
-    tree = survey.event_tree()
+    tree = survey.event_tree(sampling_zeros="none")
     staged(tree, "one", "ppp")
     staged(tree, "two", "ppq")
     staged(tree, "far", "ppq", alpha=7)

@@ -81,9 +81,11 @@ def make_death(db: Database, name: str = "death") -> ChainEventGraph:
         ("t", "die", None, 100), ("t", "live", "p", 240), ("t", "live", "q", 60),
         ("u", "die", None, 300), ("u", "live", "p", 240), ("u", "live", "q", 60),
     ]  # fmt: skip
-    tree = db.ingest(people(rows, "X1 X2 X3 n"), name=name, count="n").event_tree()
+    tree = db.ingest(people(rows, "X1 X2 X3 n"), name=name, count="n").event_tree(
+        sampling_zeros="none"
+    )
     stages = {(): "a", ("t",): "b", ("u",): "c", ("t", "live"): "d", ("u", "live"): "d"}
-    return tree.set_stages(stages, alpha=1e-9).to_ceg()
+    return tree.set_stages(stages, alpha=1e-9, prior="mass").to_ceg()
 
 
 def shown(db: Database, ceg: str) -> dict[tuple[str, str], float]:
@@ -398,14 +400,20 @@ def test_commands_print_the_relative_likelihood_of_soft_evidence(tmp_path: Path)
 def coin(db: Database) -> StagedTree:
     """Return the staged tree of a fair coin, with a letter for each side."""
     rows = [("0", "a"), ("1", "b")] * 5
-    return db.ingest(people(rows, "coin letter"), "coin").event_tree().learn_stages(alpha=2)
+    return (
+        db.ingest(people(rows, "coin letter"), "coin")
+        .event_tree(sampling_zeros="none")
+        .learn_stages(alpha=2, prior="mass", criterion="score")
+    )
 
 
 @pytest.mark.slow
 def test_small_cells_hide_all_probabilities_that_tell_them(db: Database) -> None:
     rows = [("t", "yes", 3), ("t", "no", 40), ("u", "yes", 30), ("u", "no", 27)]
-    tree = db.ingest(people(rows, "X Y n"), name="few", count="n").event_tree()
-    ceg = tree.set_stages({("t",): "a", ("u",): "b"}).to_ceg()
+    tree = db.ingest(people(rows, "X Y n"), name="few", count="n").event_tree(
+        sampling_zeros="none"
+    )
+    ceg = tree.set_stages({("t",): "a", ("u",): "b"}, prior="mass").to_ceg()
     saved = ceg.given(likelihood("Y", {"yes": 0.2, "no": 0.7})).save("soft")
     names, found = saved.rows("ceg_edges", min_n=5)
     assert {row[names.index("probability")] for row in found} == {None}
@@ -429,7 +437,9 @@ def test_weights_and_labels_of_the_tree_are_kept(db: Database, sound: Sound) -> 
         ("a", "x", 1.0),
     ]  # fmt: skip
     survey = db.ingest(people(rows, "A B w"), name="weighted", weight="w")
-    staged = survey.event_tree().learn_stages(relabel={"z": "y"})
+    staged = survey.event_tree(sampling_zeros="none").learn_stages(
+        relabel={"z": "y"}, prior="mass", criterion="score"
+    )
     saved = staged.to_ceg().given(B="y").save("y")
     edges = saved.edges
     assert edges["raw_labels"].map(list).tolist()[-1] == ["y", "z"]
@@ -441,7 +451,11 @@ def test_weights_and_labels_of_the_tree_are_kept(db: Database, sound: Sound) -> 
 @pytest.mark.slow
 def test_a_tree_that_is_one_leaf_has_a_ceg_given_nothing(db: Database, sound: Sound) -> None:
     survey = db.ingest(people([(None,)] * 9, "x"), name="blank")
-    ceg = survey.event_tree().learn_stages().to_ceg()
+    ceg = (
+        survey.event_tree(sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+        .to_ceg()
+    )
     saved = ceg.given().save("nothing")
     assert len(saved.positions) == 1
     sound(db)
@@ -519,9 +533,13 @@ def staged(db: Database, sample: StagedSample, *, cross: bool) -> StagedTree:
     }
     columns["n"] = [n for _, n in sample.rows]
     frame = pd.DataFrame(columns, dtype=object)
-    tree = db.ingest(frame, name="it", count="n", replace=True).event_tree()
+    tree = db.ingest(frame, name="it", count="n", replace=True).event_tree(
+        sampling_zeros="none"
+    )
     stages = {tuple(label for _, label in path): name for path, name in sample.stage.items()}
-    return tree.set_stages(stages, hyperstages="labels" if cross else "variable", alpha=3)
+    return tree.set_stages(
+        stages, hyperstages="labels" if cross else "variable", alpha=3, prior="mass"
+    )
 
 
 def walks(db: Database, ceg: ChainEventGraph) -> list[Walk]:
@@ -778,7 +796,12 @@ def test_a_saved_ceg_is_the_paths_that_evidence_leaves(
 @pytest.mark.slow
 def test_the_macros_ask_a_ceg_given_evidence(db: Database) -> None:
     rows = "select i % 2 as x, i // 2 % 3 as y, i * 7 % 5 < 2 as z from range(60) as t(i)"
-    ceg = db.ingest(rows, name="asked", replace=True).event_tree().learn_stages().to_ceg()
+    ceg = (
+        db.ingest(rows, name="asked", replace=True)
+        .event_tree(sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+        .to_ceg()
+    )
     known = exactly(1, [{"x": 1}, {"y": 2}])
     saved = ceg.given(known).save("asked given")
     with saved._store.reading() as con:

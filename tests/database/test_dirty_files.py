@@ -50,7 +50,11 @@ def edges(tree: EventTree) -> dict[tuple[str, str], int]:
 
 
 def ceg_of(survey: Survey, order: list[str] | None = None) -> ChainEventGraph:
-    return survey.event_tree(order=order).learn_stages().to_ceg()
+    return (
+        survey.event_tree(order=order, sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+        .to_ceg()
+    )
 
 
 # -----------------------------------------------------------------------------
@@ -78,7 +82,7 @@ def test_b01_a_late_na_is_a_label_unless_it_is_said_to_be_missing(
     for survey in (kept, apart):
         assert survey.receipt["cells"]["arm"]["blank"] == 3  # type: ignore[index]
     assert apart.receipt["cells"]["smoker"]["missing"] == 1  # type: ignore[index]
-    assert edges(apart.event_tree(order=["smoker"])) == {
+    assert edges(apart.event_tree(order=["smoker"], sampling_zeros="none")) == {
         ("s0", "false"): expected["false"],
         ("s0", "true"): expected["true"],
     }
@@ -228,7 +232,7 @@ def test_b14_waves_are_one_survey_whatever_columns_they_have(
     cells = survey.receipt["cells"]
     assert isinstance(cells, dict)
     assert (cells["income"]["blank"], cells["newq"]["blank"]) == (2, 4)
-    tree = survey.event_tree(order=["sex", "income"])
+    tree = survey.event_tree(order=["sex", "income"], sampling_zeros="none")
     assert edges(tree) == {
         ("s0", "F"): 2, ("s0", "M"): 3, ("s1", "low"): 1, ("s2", "high"): 2,
     }  # fmt: skip
@@ -269,7 +273,7 @@ def test_b14_a_column_says_which_file_a_row_is_from(
     assert list(labels_of(survey)) == ["wave", "sex", "vote"]
     ((settings,),) = db.rows("select settings ->> 'source_column' from cegdb.survey")[1]
     assert settings == "wave"
-    assert edges(survey.event_tree())["s0", "wave1"] == 2
+    assert edges(survey.event_tree(sampling_zeros="none"))["s0", "wave1"] == 2
     some = db.ingest(str(tmp_path / "wave*.csv"), "t", columns=["VOTE"], source_column="wave")
     assert list(labels_of(some)) == ["wave", "vote"]
     assert some.receipt["columns_found_as"] == {"VOTE": "vote"}
@@ -344,10 +348,10 @@ def test_b14_a_source_column_that_cannot_be_is_refused(
 def test_one_thing_is_told_in_the_singular(db: Database, tmp_path: Path) -> None:
     file = written(tmp_path, "x,y,z\nNA,?,b\n\nno,u,q\n")
     survey = db.ingest(file, "s", missing={"y": ["?"]})
-    words = [survey.summary, repr(db), survey.event_tree().summary]
+    words = [survey.summary, repr(db), survey.event_tree(sampling_zeros="none").summary]
     one = db.ingest("select 'a' as x", "one")
-    tree = one.event_tree()
-    staged = tree.learn_stages()
+    tree = one.event_tree(sampling_zeros="none")
+    staged = tree.learn_stages(prior="mass", criterion="score")
     words += [one.summary, tree.summary, staged.summary, staged.to_ceg().summary]
     words.append(db.codebook("select 'NA' as x"))
     wrong: Any
@@ -385,7 +389,7 @@ def test_b11_names_follow_one_rule_in_every_format(db: Database, tmp_path: Path)
         assert labels_of(survey) == {
             "Q1": {"A": 2, "B": 1}, "q1": {"x": 1, "y": 2}, "Vote": {"No": 1, "Yes": 2},
         }  # fmt: skip
-        tree = survey.event_tree(order=["q1", "vote"])
+        tree = survey.event_tree(order=["q1", "vote"], sampling_zeros="none")
         assert tree.edges["variable"].tolist()[:2] == ["q1", "q1"]
         assert edges(tree)["s0", "y"] == 2
         with pytest.raises(CegdbError, match="Q1"):
@@ -431,7 +435,9 @@ def test_b12_any_three_odd_names_go_through_the_whole_pipeline(
     survey = db.ingest(file, "all")
     assert list(labels_of(survey)) == ODD
     for triple in triples[:: max(1, 40 // MORE)]:
-        tree = survey.event_tree("tree", order=list(triple), replace=True)
+        tree = survey.event_tree(
+            "tree", order=list(triple), replace=True, sampling_zeros="none"
+        )
         assert list(dict.fromkeys(tree.edges["variable"])) == list(triple)
     for i, triple in enumerate(triples[:: max(1, 150 // MORE)]):
         name = f"{triple[0]} {i}"
@@ -474,7 +480,9 @@ def test_b27_stray_blanks_are_kept_and_told_and_joined_on_request(
     found = db.ingest(written(tmp_path, text), "found", columns=["vote", "sex"])
     assert list(labels_of(found)) == [" vote ", "sex"]
     assert found.receipt["columns_found_as"] == {"vote": " vote "}
-    assert set(survey.event_tree(order=["vote"]).edges["variable"]) == {" vote "}
+    assert set(survey.event_tree(order=["vote"], sampling_zeros="none").edges["variable"]) == {
+        " vote "
+    }
     recode = {" Male": "Male", "Male ": "Male", "female": "Female"}
     joined = db.ingest(
         written(tmp_path, text),
@@ -519,7 +527,11 @@ def test_names_are_found_without_what_cannot_be_seen_around_them(
     assert "the answer 'b\\u200b' to " in hints
     assert "c\\xa0d" not in hints  # nothing is at its ends
     assert labels_of(survey)["\ufeffsex"] == dict.fromkeys(["a", "b", "b\u200b", "c\xa0d"], 1)
-    ceg = survey.event_tree(order=["sex", "AREA"]).learn_stages().to_ceg()
+    ceg = (
+        survey.event_tree(order=["sex", "AREA"], sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+        .to_ceg()
+    )
     assert ceg.probability({"sex": "a"}) > 0
     clean = db.ingest("select 'a' as sex, 'b' as vote, 'b' as age, 'a' as area", "clean")
     clean.append(source)
@@ -556,10 +568,10 @@ def test_b13_a_tree_of_thousands_of_variables_is_refused_at_once(db: Database) -
     before = trace(db)
     for order in (None, list(map(str, range(1001)))):
         with pytest.raises(TreeError, match=r"1,001 variables.*up to 2,002 edges") as error:
-            survey.event_tree(order=order)
+            survey.event_tree(order=order, sampling_zeros="none")
         assert "order" in str(error.value.hint)
     assert trace(db) == before
-    assert len(survey.event_tree(order=["7", "1000"]).edges) == 4
+    assert len(survey.event_tree(order=["7", "1000"], sampling_zeros="none").edges) == 4
 
 
 @pytest.mark.slow
@@ -589,7 +601,7 @@ def test_b23_a_column_without_answers_is_told_and_has_one_branch(
         assert cells["other_text"]["blank"] == 4999
         assert cells["never_asked"]["blank"] == 5000
         assert "'never_asked' has no answers" in told(survey)
-        tree = survey.event_tree(order=["never_asked", "sex"])
+        tree = survey.event_tree(order=["never_asked", "sex"], sampling_zeros="none")
         assert edges(tree) == {("s0", "F"): 2500, ("s0", "M"): 2500}
         assert "never_asked: 5,000 blank (not applicable)" in tree.summary
     sound(db)
@@ -602,19 +614,21 @@ def test_b23_a_column_without_answers_stops_no_row_unnoticed(
     file = written(tmp_path, "sex,never_asked,vote\nF,,Yes\nM,,No\nF,,No\n")
     survey = db.ingest(file, "s")
     assert "'never_asked' has no answers" in told(survey)
-    stopped = survey.event_tree()  # histories of fewer than five rows decide nothing
+    stopped = survey.event_tree(
+        sampling_zeros="none"
+    )  # histories of fewer than five rows decide nothing
     assert edges(stopped) == {("s0", "F"): 2, ("s0", "M"): 1}
     assert "3 of 3 respondents have no answer to 'never_asked'" in stopped.summary
     assert (
         "note: nobody in the survey answered 'never_asked': if nobody was asked, leave it out"
         in stopped.summary
     )
-    tree = survey.event_tree(blank="structural")
-    assert edges(tree) == edges(survey.event_tree(order=["sex", "vote"]))
+    tree = survey.event_tree(blank="structural", sampling_zeros="none")
+    assert edges(tree) == edges(survey.event_tree(order=["sex", "vote"], sampling_zeros="none"))
     assert "never_asked: 3 blank (not applicable)" in tree.summary
     assert "nobody in the survey" not in tree.summary
     coded = written(tmp_path, "sex,q,vote\nF,,Yes\nM,6,No\nF,6,No\n", "coded.csv")
-    declared = db.ingest(coded, "u", missing={"q": ["6"]}).event_tree()
+    declared = db.ingest(coded, "u", missing={"q": ["6"]}).event_tree(sampling_zeros="none")
     assert "nobody in the survey" not in declared.summary
     sound(db)
 
@@ -688,7 +702,7 @@ def test_b21_codes_are_answers_structural_or_missing_by_variable(
     }  # fmt: skip
     assert labels_of(survey, "structural")["amount"] == {"not applicable": 3}
     assert labels_of(survey, "structural")["drives"] == {"not applicable": 2}
-    tree = survey.event_tree()
+    tree = survey.event_tree(sampling_zeros="none")
     frame = tree.edges
     n = {(e.variable, e.label): 0 for e in frame.itertuples()}
     for e in frame.itertuples():
@@ -710,7 +724,7 @@ def test_b26_only_seen_paths_of_sparse_categories(db: Database, tmp_path: Path) 
     for source in (frame, tmp_path / "t.parquet"):
         survey = db.ingest(source, "s", replace=True)
         assert rows_of(db, survey) == Counter([("c1",) * 4] * 2 + [("c2",) * 4, (None,) * 4])
-        tree = survey.event_tree("s", replace=True)
+        tree = survey.event_tree("s", replace=True, sampling_zeros="none")
         assert len(tree.edges) == 8
     shown = list(labels_of(db.ingest(frame, "order"))["a"])
     assert [label for label in shown if label in answers] == ["c2", "c1"]
@@ -752,7 +766,7 @@ def test_b30_weights_with_a_decimal_comma(db: Database, tmp_path: Path) -> None:
         ["45,75;4,85", "48,85;2,35", "50,85;4,35"], 1
     )
     assert labels_of(survey)["date"] == {"04/07/20": 2, "05/07/20": 1}
-    tree = survey.event_tree(order=["land"])
+    tree = survey.event_tree(order=["land"], sampling_zeros="none")
     assert [float(weight) for weight in tree.edges["weight"]] == [2.0, 2.0]
 
 
@@ -769,7 +783,7 @@ def test_w1_weights_are_no_variable_and_can_be_rescaled(
     file = written(tmp_path, W1)
     assert "weight='wt'" in told(db.ingest(file, "undeclared"))
     survey = db.ingest(file, "s", weight="wt")
-    tree = survey.event_tree()
+    tree = survey.event_tree(sampling_zeros="none")
     frame = tree.edges
     assert set(frame["variable"]) == {"sex", "vote"}
     _, rows = db.rows("select source, label, n, weight from cegdb.tree_edges where tree = 's'")
@@ -781,7 +795,7 @@ def test_w1_weights_are_no_variable_and_can_be_rescaled(
     }  # fmt: skip
     scores = {}
     for choice in ("situation", "global", "total", "none"):
-        staged = tree.learn_stages(choice, weighting=choice)
+        staged = tree.learn_stages(choice, weighting=choice, prior="mass", criterion="score")
         scores[choice] = staged.log_marginal_likelihood
         assert staged.settings["weighting"] == choice
         staged.to_ceg(choice)
@@ -848,11 +862,13 @@ def test_w2_a_column_called_like_a_count_is_pointed_at_and_zeros_come_on_request
     frame = pd.DataFrame(W2_LINES, columns=["Class", "Sex", "Age", "Rescued", "Freq"])
     assert "count='Freq'" in told(db.ingest(frame, "plain"))
     survey = db.ingest(frame, "s", count="Freq")
-    tree = survey.event_tree()
+    tree = survey.event_tree(sampling_zeros="none")
     assert "Child" not in tree.edges["label"].tolist()
     path = {"Class": "Crew", "Sex": "Male", "Age": "Child"}
     levels = {"Age": ["Adult", "Child"]}
-    asked = db.ingest(frame, "asked", count="Freq", levels=levels).event_tree(add_paths=[path])
+    asked = db.ingest(frame, "asked", count="Freq", levels=levels).event_tree(
+        add_paths=[path], sampling_zeros="none"
+    )
     child = asked.edges[asked.edges["label"] == "Child"]
     assert child["n"].tolist() == [0]
 

@@ -51,8 +51,8 @@ CASES = [
 
 def kinds_of(db: Database) -> list[Any]:
     """Return a tree, a staging with shared stages and its CEG, of a small survey."""
-    tree = db.ingest(FALLS, name="falls", count="people").event_tree()
-    staged = tree.set_stages({("north", "low"): "a", ("south", "low"): "a"})
+    tree = db.ingest(FALLS, name="falls", count="people").event_tree(sampling_zeros="none")
+    staged = tree.set_stages({("north", "low"): "a", ("south", "low"): "a"}, prior="mass")
     return [tree, staged, staged.to_ceg()]
 
 
@@ -83,7 +83,12 @@ def test_each_kind_of_file_keeps_every_label_number_and_parallel_edge(
 ) -> None:
     frame = pd.read_csv(case_file(identity, name), dtype=str, keep_default_na=False)
     crossed = frame[[frame.columns[0]]].merge(frame[[frame.columns[1]]], how="cross")
-    ceg = db.ingest(crossed, name="crossed").event_tree().set_stages({}).to_ceg()
+    ceg = (
+        db.ingest(crossed, name="crossed")
+        .event_tree(sampling_zeros="none")
+        .set_stages({}, prior="mass")
+        .to_ceg()
+    )
     edges = ceg.edges
     assert edges.duplicated(["source", "target"]).any()
     columns = ["source", "target", "label", "n", "probability"]
@@ -214,7 +219,9 @@ def test_the_words_of_a_stage_tell_its_situations_and_no_others(
 ) -> None:
     with cegdb.open() as db:
         frame = pd.DataFrame(rows, columns=["A", "B", "C", "D"], dtype=object)
-        tree = db.ingest(frame, name="it").event_tree(blank="structural", gate_min_rows=1)
+        tree = db.ingest(frame, name="it").event_tree(
+            blank="structural", gate_min_rows=1, sampling_zeros="none"
+        )
         situations = tree.situations
         grouping = pd.DataFrame(
             {
@@ -227,7 +234,7 @@ def test_the_words_of_a_stage_tell_its_situations_and_no_others(
                 ],
             }
         )
-        staged = tree.set_stages(grouping)
+        staged = tree.set_stages(grouping, prior="mass")
         edges = tree.edges.set_index("child_id")
         answers: dict[int, dict[str, str]] = {0: {}}
         for child, edge in edges.sort_index().iterrows():
@@ -317,7 +324,11 @@ HOSTILE = [
 @pytest.fixture
 def hostile(db: Database) -> Any:
     frame = pd.DataFrame({"<b>Q|1</b> $a$": HOSTILE * 2, "Z": ["no", "yes"] * len(HOSTILE)})
-    return db.ingest(frame, name="h & <i>").event_tree().set_stages({})
+    return (
+        db.ingest(frame, name="h & <i>")
+        .event_tree(sampling_zeros="none")
+        .set_stages({}, prior="mass")
+    )
 
 
 def visible(text: str) -> str:

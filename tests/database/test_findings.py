@@ -38,7 +38,9 @@ def stones(db: Database, name: str, times: int) -> EventTree:
         for cured, n in zip(("yes", "no"), counts, strict=True)
     ]
     frame = pd.DataFrame(rows, columns=["size", "treatment", "cured", "n"])
-    return db.ingest(frame, name, count="n").event_tree(order=["size", "treatment", "cured"])
+    return db.ingest(frame, name, count="n").event_tree(
+        order=["size", "treatment", "cured"], sampling_zeros="none"
+    )
 
 
 def found(made: Any, kind: str) -> pd.DataFrame:
@@ -73,7 +75,9 @@ def test_a_difference_that_is_alike_in_all_groups_does_not_turn(db: Database) ->
         for y, n in (("1", int(size * share)), ("0", size - int(size * share)))
     ]
     frame = pd.DataFrame(rows, columns=["g", "x", "y", "n"])
-    assert found(db.ingest(frame, count="n").event_tree(), "reversal").empty
+    assert found(
+        db.ingest(frame, count="n").event_tree(sampling_zeros="none"), "reversal"
+    ).empty
 
 
 @pytest.mark.slow
@@ -84,7 +88,9 @@ def test_chance_alone_turns_few_associations(db: Database) -> None:
         frame = pd.DataFrame(
             random.integers(0, (2, 3, 4, 3), (400, 4)), columns=["a", "b", "c", "d"]
         )
-        n_found += not found(db.ingest(frame, f"s{seed}").event_tree(), "reversal").empty
+        n_found += not found(
+            db.ingest(frame, f"s{seed}").event_tree(sampling_zeros="none"), "reversal"
+        ).empty
     assert n_found <= 2  # at most 1 % of the files: two of 40 have a chance of 6 %
 
 
@@ -96,7 +102,9 @@ def test_turned_associations_are_those_of_slow_obvious_python(db: Database) -> N
     y = random.random(n) < np.array([0.2, 0.5, 0.8])[group] - 0.08 * x
     frame = pd.DataFrame({"g": group, "x": x, "y": y.astype(int)})
     expected = turned(frame, ["g", "x"], "y")
-    sentences = found(db.ingest(frame).event_tree(), "reversal")["sentence"].tolist()
+    sentences = found(db.ingest(frame).event_tree(sampling_zeros="none"), "reversal")[
+        "sentence"
+    ].tolist()
     assert len(expected) == 3
     assert len(sentences) == len(expected)
     for variable, first, second, by in expected:
@@ -150,7 +158,7 @@ def staged(db: Database, **counts: int) -> StagedTree:
     """Return a staging of one variable after another, with so many rows of each ``x``."""
     rows = [(x, y, n // 2) for x, n in counts.items() for y in ("0", "1")]
     frame = pd.DataFrame(rows, columns=["x", "y", "n"])
-    tree = db.ingest(frame, count="n").event_tree()
+    tree = db.ingest(frame, count="n").event_tree(sampling_zeros="none")
     return tree.full("full", alpha=4)
 
 
@@ -167,7 +175,7 @@ def test_stages_of_few_respondents_are_named(db: Database) -> None:
 def test_stages_whose_prior_counts_more_than_their_rows_are_named(db: Database) -> None:
     frame = pd.DataFrame({"x": list("ab"), "y": list("pq"), "n": [2, 200]})
     frame = pd.concat([frame, frame.assign(y=list("qp"))])
-    tree = db.ingest(frame, count="n").event_tree()
+    tree = db.ingest(frame, count="n").event_tree(sampling_zeros="none")
     assert found(tree.full("few", alpha=7.9), "prior_driven").empty
     (row,) = found(tree.full("more", alpha=8.1), "prior_driven").to_dict("records")
     assert row["sentence"] == (
@@ -179,7 +187,9 @@ def test_stages_whose_prior_counts_more_than_their_rows_are_named(db: Database) 
 def test_situations_that_nobody_reached_are_counted(db: Database) -> None:
     frame = pd.DataFrame({"x": list("ab") * 40, "y": ["p"] * 80, "z": list("uuvv") * 20})
     tree = db.ingest(frame, levels={"y": ["p", "q"]}).event_tree(sampling_zeros="full")
-    (row,) = found(tree.learn_stages(), "unreached").to_dict("records")
+    (row,) = found(tree.learn_stages(prior="mass", criterion="score"), "unreached").to_dict(
+        "records"
+    )
     assert row["sentence"] == (
         "nobody answered at 2 situations, so no answers are behind the probabilities there"
     )
@@ -218,7 +228,7 @@ def test_a_better_staging_is_found_when_it_becomes_known(db: Database) -> None:
 
 def test_findings_travel_to_what_is_made_of_their_object(db: Database) -> None:
     tree = stones(db, "s", 10)
-    ceg = tree.learn_stages().to_ceg()
+    ceg = tree.learn_stages(prior="mass", criterion="score").to_ceg()
     given = ceg.given({"size": "small"}).save("given")
     for made in (tree, ceg.staging, ceg, given):
         row = found(made, "reversal").iloc[0]
@@ -235,14 +245,22 @@ def test_what_is_found_about_a_variable_stays_with_trees_that_have_it(db: Databa
     frame = pd.DataFrame({"x": ["a", "b"] * 40, "y": ["a", "NA"] * 40})
     survey = db.ingest(frame, "s")
     assert survey.findings()["variable"].tolist() == ["y"]
-    assert survey.event_tree("with").findings()["variable"].tolist() == ["y"]
-    assert survey.event_tree("without", order=["x"]).findings().empty
+    assert survey.event_tree("with", sampling_zeros="none").findings()["variable"].tolist() == [
+        "y"
+    ]
+    assert survey.event_tree("without", order=["x"], sampling_zeros="none").findings().empty
 
 
 def test_the_most_consequential_come_first(db: Database) -> None:
     stones(db, "s", 10)
     rows = pd.DataFrame({"x": ["a", "b", "NA"] * 5, "y": list("pqr") * 5})
-    made = [db.demo("falls"), db.ingest(rows, "t").event_tree().learn_stages().to_ceg()]
+    made = [
+        db.demo("falls"),
+        db.ingest(rows, "t")
+        .event_tree(sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+        .to_ceg(),
+    ]
     for one in made:
         frame = one.findings()
         assert frame["consequence"].is_monotonic_increasing
@@ -253,7 +271,7 @@ def test_the_most_consequential_come_first(db: Database) -> None:
 
 def test_an_object_without_findings_says_nothing(db: Database) -> None:
     frame = pd.DataFrame({"x": list("ab") * 100, "y": list("ppqq") * 50})
-    ceg = db.ingest(frame, "s").event_tree().full().to_ceg()
+    ceg = db.ingest(frame, "s").event_tree(sampling_zeros="none").full().to_ceg()
     assert ceg.findings().empty
     assert db.findings().empty
     assert "note" not in ceg.summary
@@ -262,7 +280,11 @@ def test_an_object_without_findings_says_nothing(db: Database) -> None:
 def test_being_stale_is_found_when_it_comes_and_gone_after_a_rebuild(db: Database) -> None:
     frame = pd.DataFrame({"x": list("ab") * 50})
     survey = db.ingest(frame, "s")
-    ceg = survey.event_tree().learn_stages().to_ceg()
+    ceg = (
+        survey.event_tree(sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+        .to_ceg()
+    )
     survey.append(frame)
     for made in (ceg, ceg.staging, ceg.staging.tree):
         (row,) = found(made, "stale").to_dict("records")
@@ -276,7 +298,7 @@ def test_being_stale_is_found_when_it_comes_and_gone_after_a_rebuild(db: Databas
 
 def test_findings_of_former_rows_stay_with_what_shows_these(db: Database) -> None:
     survey = db.ingest(pd.DataFrame({"x": ["a", "b", "NA"] * 50}), "s")
-    tree = survey.event_tree()
+    tree = survey.event_tree(sampling_zeros="none")
     survey.refresh(pd.DataFrame({"x": ["a", "b"] * 50}))
     assert survey.findings().empty
     assert found(tree, "labels")["from_name"].tolist() == ["s (former rows)"]
@@ -298,7 +320,7 @@ def test_that_rows_count_twice_is_not_forgotten(db: Database, tmp_path: Path) ->
 
 
 def test_dropping_an_object_leaves_none_of_its_findings(db: Database) -> None:
-    ceg = stones(db, "s", 10).learn_stages().to_ceg()
+    ceg = stones(db, "s", 10).learn_stages(prior="mass", criterion="score").to_ceg()
     assert not ceg.findings().empty
     db.drop("survey", "s")
     assert db.findings().empty
@@ -328,7 +350,7 @@ def test_kinds_are_in_the_order_of_their_consequences() -> None:
 
 
 def test_every_report_tells_a_finding_once(db: Database, tmp_path: Path) -> None:
-    ceg = stones(db, "s", 10).learn_stages().to_ceg()
+    ceg = stones(db, "s", 10).learn_stages(prior="mass", criterion="score").to_ceg()
     sentence = found(ceg, "reversal")["sentence"][0]
     said = {
         form: ceg.report.text(form, markdown=False) for form in ("plain", "paper", "analyst")
@@ -349,7 +371,7 @@ def test_every_report_tells_a_finding_once(db: Database, tmp_path: Path) -> None
 def test_where_small_counts_are_hidden_only_kinds_are_told(
     db: Database, tmp_path: Path
 ) -> None:
-    ceg = stones(db, "s", 10).learn_stages().to_ceg()
+    ceg = stones(db, "s", 10).learn_stages(prior="mass", criterion="score").to_ceg()
     title = KINDS["reversal"].title
     said = {
         form: ceg.report.text(form, min_n=5, markdown=False) for form in ("paper", "analyst")
@@ -364,7 +386,7 @@ def test_where_small_counts_are_hidden_only_kinds_are_told(
 def test_graphs_in_json_have_the_findings(
     db: Database, tmp_path: Path, suffix: str, key: str
 ) -> None:
-    ceg = stones(db, "s", 10).learn_stages().to_ceg()
+    ceg = stones(db, "s", 10).learn_stages(prior="mass", criterion="score").to_ceg()
     file = tmp_path / f"graph.{suffix}"
     told = json.loads(ceg.export(file).read_text())[key]["findings"]
     frame = ceg.findings()
@@ -373,12 +395,14 @@ def test_graphs_in_json_have_the_findings(
     assert [one["advice"] for one in told] == frame["advice"].tolist()
     hidden = json.loads(ceg.export(file, min_n=5).read_text())[key]["findings"]
     assert hidden == [{"title": KINDS["reversal"].title}]
-    plain = db.ingest("select i % 2 as x from range(90) t(i)", "p").event_tree()
+    plain = db.ingest("select i % 2 as x from range(90) t(i)", "p").event_tree(
+        sampling_zeros="none"
+    )
     assert "findings" not in json.loads(plain.export(file).read_text())[key]
 
 
 def test_captions_name_the_most_consequential(db: Database) -> None:
-    ceg = stones(db, "s", 10).learn_stages().to_ceg()
+    ceg = stones(db, "s", 10).learn_stages(prior="mass", criterion="score").to_ceg()
     end = f"Before using these numbers, see the findings: {KINDS['reversal'].title}."
     pictures = [
         *(made.figure(width_mm=120) for made in (ceg, ceg.staging, ceg.staging.tree)),
@@ -393,7 +417,7 @@ def test_captions_name_the_most_consequential(db: Database) -> None:
 
 def test_reports_of_an_object_without_findings_have_no_place_for_them(db: Database) -> None:
     frame = pd.DataFrame({"x": list("ab") * 100, "y": list("ppqq") * 50})
-    ceg = db.ingest(frame, "s").event_tree().full().to_ceg()
+    ceg = db.ingest(frame, "s").event_tree(sampling_zeros="none").full().to_ceg()
     assert "Limitations" not in ceg.report.text("paper")
     assert "Before you use" not in ceg.report.text("plain")
     assert "Before the numbers" not in str(ceg.explain())

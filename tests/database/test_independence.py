@@ -86,9 +86,11 @@ def table(sample: StagedSample) -> pd.DataFrame:
 
 
 def ceg_of(db: Database, sample: StagedSample, hyperstages: Any) -> ChainEventGraph:
-    tree = db.ingest(table(sample), "it", count="people", replace=True).event_tree()
+    tree = db.ingest(table(sample), "it", count="people", replace=True).event_tree(
+        sampling_zeros="none"
+    )
     grouping = {tuple(label for _, label in path): name for path, name in sample.stage.items()}
-    return tree.set_stages(grouping, hyperstages=hyperstages).to_ceg()
+    return tree.set_stages(grouping, hyperstages=hyperstages, prior="mass").to_ceg()
 
 
 def full_table(sizes: Sequence[int], n: int = 5) -> pd.DataFrame:
@@ -105,9 +107,11 @@ def full_table(sizes: Sequence[int], n: int = 5) -> pd.DataFrame:
 @pytest.mark.slow
 def test_three_binary_variables_of_the_theory(db: Database) -> None:
     """``docs/theory.md``, W9.1."""
-    tree = db.ingest(full_table([2, 2, 2]), "w", count="people").event_tree()
+    tree = db.ingest(full_table([2, 2, 2]), "w", count="people").event_tree(
+        sampling_zeros="none"
+    )
     stages = {(x,): "b" for x in "01"} | {("0", y): f"c{y}" for y in "01"}
-    ceg = tree.set_stages(stages | {("1", y): "d" for y in "01"}).to_ceg()
+    ceg = tree.set_stages(stages | {("1", y): "d" for y in "01"}, prior="mass").to_ceg()
 
     def holds(x: str, y: str, **of: Any) -> bool:
         return ceg.independence(x, y, **of).holds
@@ -144,8 +148,10 @@ def test_a_bayesian_network_says_what_d_separation_says(
         for path in product(*(map(str, range(size)) for size in sizes[:k])):
             stages[path] = f"X{k} {[path[a] for a in parents]}"
     frame = full_table(sizes)
-    tree = database.ingest(frame, "bn", count="people", replace=True).event_tree()
-    ceg = tree.set_stages(stages).to_ceg()
+    tree = database.ingest(frame, "bn", count="people", replace=True).event_tree(
+        sampling_zeros="none"
+    )
+    ceg = tree.set_stages(stages, prior="mass").to_ceg()
     for x, y in combinations(names, 2):
         others = [name for name in names if name not in (x, y)]
         for k in range(3):
@@ -383,7 +389,7 @@ def test_what_holds_for_want_of_answers_is_called_trivial(db: Database) -> None:
     rows = [("old", "ill", "no"), ("old", "well", "no"), ("young", "well", "no")] * 6
     rows += [(age, ill, "yes") for age, ill, _ in rows]
     survey = db.ingest(pd.DataFrame(rows, columns=["age", "ill", "died"]), "gate")
-    ceg = survey.event_tree().set_stages({}).to_ceg()
+    ceg = survey.event_tree(sampling_zeros="none").set_stages({}, prior="mass").to_ceg()
     found = ceg.independence("died", "age", context={"ill": "ill"})
     assert (found.holds, found.is_trivial, found.false_positive_bound) == (True, True, 0)
     assert str(found) == (
@@ -410,7 +416,11 @@ def test_an_answer_can_be_asked_of_as_an_event(chds: ChainEventGraph) -> None:
 def chds(database: Database) -> ChainEventGraph:
     survey = database.ingest(DEMOS["chds"].select(), name="chds", count="people")
     order = ["Social", "Economic", "Events", "Admission"]
-    return survey.event_tree(order=order).learn_stages(alpha=3).to_ceg()
+    return (
+        survey.event_tree(order=order, sampling_zeros="none")
+        .learn_stages(alpha=3, prior="mass", criterion="score")
+        .to_ceg()
+    )
 
 
 @pytest.mark.slow
@@ -617,12 +627,16 @@ def test_strata_add_up(db: Database) -> None:
 @pytest.mark.slow
 def test_the_bayes_factor_is_that_of_joining_two_stages(db: Database) -> None:
     survey = small(db)
-    tree = survey.event_tree(order=["sex", "ill"], missing_policy="complete")
+    tree = survey.event_tree(
+        order=["sex", "ill"], missing_policy="complete", sampling_zeros="none"
+    )
     rows = "select sex, ill, people from (values {}) as t(ill, sex, people)"
     values = ", ".join(f"('{ill}', '{sex}', {n})" for (ill, sex), n in COUNTS.items())
-    tree = db.ingest(rows.format(values), "cells", count="people").event_tree()
-    joined = tree.set_stages({("f",): "s", ("m",): "s"}, alpha=3)
-    apart = tree.set_stages({}, "apart", alpha=3)
+    tree = db.ingest(rows.format(values), "cells", count="people").event_tree(
+        sampling_zeros="none"
+    )
+    joined = tree.set_stages({("f",): "s", ("m",): "s"}, alpha=3, prior="mass")
+    apart = tree.set_stages({}, "apart", alpha=3, prior="mass")
     found = db.surveys["cells"].test_independence("ill", "sex", alpha=3)
     expected = joined.log_marginal_likelihood - apart.log_marginal_likelihood
     assert found.log_bayes_factor == pytest.approx(expected, abs=1e-9)
@@ -718,7 +732,7 @@ def test_an_explanation_has_the_numbers_of_the_tables(chds: ChainEventGraph) -> 
 def test_an_explanation_says_where_an_answer_does_not_occur(db: Database) -> None:
     rows = [("a", "u"), ("a", "v"), ("b", "u"), ("b", "v"), ("b", "v"), ("c", "v")] * 20
     survey = db.ingest(pd.DataFrame(rows, columns=["x", "y"]), "absent")
-    full = survey.event_tree().full().to_ceg()
+    full = survey.event_tree(sampling_zeros="none").full().to_ceg()
     sentence = dict(full.explain().sections)["Answers to y"][1]
     assert re.fullmatch(
         r"y = \w is most probable at w\d .*: 0\.\d+; least probable at w\d .*: 0\.[1-9]\d+; "
@@ -726,15 +740,17 @@ def test_an_explanation_says_where_an_answer_does_not_occur(db: Database) -> Non
         sentence,
     )
     survey = db.ingest(pd.DataFrame(rows[:2] + rows[-1:], columns=["x", "y"]), "only")
-    only = survey.event_tree().full().to_ceg()
+    only = survey.event_tree(sampling_zeros="none").full().to_ceg()
     assert " occurs only at w" in dict(only.explain().sections)["Answers to y"][1]
 
 
 @pytest.mark.slow
 def test_an_explanation_is_bounded_and_tells_independence(db: Database) -> None:
-    tree = db.ingest(full_table([2] * 8), "wide", count="people").event_tree()
+    tree = db.ingest(full_table([2] * 8), "wide", count="people").event_tree(
+        sampling_zeros="none"
+    )
     depends: dict[str, list[str]] = {f"X{i}": [] for i in range(2, 8)}
-    ceg = tree.set_stages(depends=depends | {"X8": ["X1"]}).to_ceg()
+    ceg = tree.set_stages(depends=depends | {"X8": ["X1"]}, prior="mass").to_ceg()
     said = ceg.explain()
     assert all(len(sentences) <= 8 for _, sentences in said.sections)
     text = str(said)
@@ -759,7 +775,12 @@ def test_counts_of_answers_before_the_evidence_say_so(db: Database) -> None:
     rows = """
         select i % 2 as x, i // 2 % 2 as y, i % 2 = 0 or i % 10 < 3 as z from range(80) t(i)
     """
-    ceg = db.ingest(rows, name="later").event_tree().learn_stages().to_ceg()
+    ceg = (
+        db.ingest(rows, name="later")
+        .event_tree(sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+        .to_ceg()
+    )
     assert "(n = 40)" in str(ceg.explain())
     saved = ceg.given(y=0).save()
     said = str(saved.explain())
@@ -771,7 +792,11 @@ def test_counts_of_answers_before_the_evidence_say_so(db: Database) -> None:
 def test_a_ceg_given_evidence_is_explained_as_far_as_it_asks(db: Database) -> None:
     rows = [("a", "c", None), ("a", "d", None), ("b", "c", "u"), ("b", "d", "v")] * 5
     survey = db.ingest(pd.DataFrame(rows, columns=["x", "y", "z"]), "half", replace=True)
-    ceg = survey.event_tree().learn_stages().to_ceg()
+    ceg = (
+        survey.event_tree(sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+        .to_ceg()
+    )
     said = dict(ceg.given(x="a").save("half given", replace=True).explain().sections)
     assert said["People"][1] == (
         "10 respondents do not reach the end, because an answer is missing or ruled out by the "
@@ -786,7 +811,11 @@ def test_a_ceg_given_evidence_is_explained_as_far_as_it_asks(db: Database) -> No
 def test_a_last_question_that_applies_to_nobody_is_explained(db: Database) -> None:
     rows = [(x, y, z) for x in "ab" for y in "cd" for z in ("u", None)] * 5
     survey = db.ingest(pd.DataFrame(rows, columns=["x", "y", "z"]), "absent", replace=True)
-    ceg = survey.event_tree(sampling_zeros="full", blank="structural").learn_stages().to_ceg()
+    ceg = (
+        survey.event_tree(sampling_zeros="full", blank="structural")
+        .learn_stages(prior="mass", criterion="score")
+        .to_ceg()
+    )
     saved = ceg.given(z="not applicable").save("absent given", replace=True)
     assert saved.probability(z="not applicable") == 1
     assert "Answers to" in str(saved.explain())
@@ -795,7 +824,12 @@ def test_a_last_question_that_applies_to_nobody_is_explained(db: Database) -> No
 @pytest.mark.slow
 def test_a_ceg_of_one_variable_is_explained(db: Database) -> None:
     survey = db.ingest(pd.DataFrame({"x": ["a", "b"]}), "one", replace=True)
-    said = str(survey.event_tree().learn_stages().to_ceg().explain())
+    said = str(
+        survey.event_tree(sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+        .to_ceg()
+        .explain()
+    )
     assert "2 respondents were asked x, at 1 position; probabilities: a 0.500, b 0.500" in said
 
 
@@ -803,8 +837,10 @@ def test_a_ceg_of_one_variable_is_explained(db: Database) -> None:
 def test_a_ceg_of_mixed_positions_is_explained_without_answers(db: Database) -> None:
     rows = [("a", "p", None), ("a", "q", None), ("b", None, "p"), ("b", None, "q")] * 9
     survey = db.ingest(pd.DataFrame(rows, columns=["x", "y", "z"]), "mixed")
-    tree = survey.event_tree(blank="structural")
-    ceg = tree.set_stages({("a",): "s", ("b",): "s"}, hyperstages="labels").to_ceg()
+    tree = survey.event_tree(blank="structural", sampling_zeros="none")
+    ceg = tree.set_stages(
+        {("a",): "s", ("b",): "s"}, hyperstages="labels", prior="mass"
+    ).to_ceg()
     said = str(ceg.explain())
     assert "everybody passes w1" in said
     assert "some positions have several variables" in said
@@ -829,7 +865,11 @@ def test_the_commands_print_what_the_library_says(tmp_path: FilePath) -> None:
     path = str(tmp_path / "demo.duckdb")
     with cegdb.open(path) as db:
         survey = db.ingest(DEMOS["chds"].select(), name="chds", count="people")
-        ceg = survey.event_tree().learn_stages().to_ceg()
+        ceg = (
+            survey.event_tree(sampling_zeros="none")
+            .learn_stages(prior="mass", criterion="score")
+            .to_ceg()
+        )
         explained, found = ceg.explain(), ceg.cuts()
         answer = ceg.independence("Admission", "Social", given=["Events", "Economic"])
         of_some = ceg.independence(["Admission"], "Social", context={"Events": ["Low", "High"]})

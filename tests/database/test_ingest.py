@@ -266,7 +266,11 @@ def test_any_name_of_a_column_is_only_a_name(db: Database, tmp_path: Path) -> No
         assert labels_of(survey) == {name: {"a": 2, f"b{i}": 1} for i, name in enumerate(NAMES)}
     assert db.surveys.names() == ["s"]
     for name in NAMES:
-        edges = db.surveys["s"].event_tree("t", order=[name], replace=True).edges
+        edges = (
+            db.surveys["s"]
+            .event_tree("t", order=[name], replace=True, sampling_zeros="none")
+            .edges
+        )
         assert edges["variable"].tolist() == [name] * 2
         assert edges["n"].tolist() == [2, 1]
 
@@ -788,7 +792,15 @@ def test_a_variable_without_answers_is_pointed_at(db: Database) -> None:
 def test_the_smallest_survey_is_one_row_of_one_answer(db: Database) -> None:
     survey = db.ingest(pd.DataFrame({"x": ["a"]}))
     assert labels_of(survey) == {"x": {"a": 1}}
-    assert len(survey.event_tree().learn_stages().to_ceg().edges) == 1
+    assert (
+        len(
+            survey.event_tree(sampling_zeros="none")
+            .learn_stages(prior="mass", criterion="score")
+            .to_ceg()
+            .edges
+        )
+        == 1
+    )
 
 
 @pytest.mark.slow
@@ -868,7 +880,7 @@ def test_blank_and_missing_cells_have_their_own_names_in_the_view(db: Database) 
         ("(blank)", "blank", 2),
         ("not applicable", "structural", 0),
     ]
-    tree = survey.event_tree(missing_policy="category", blank="missing")
+    tree = survey.event_tree(missing_policy="category", blank="missing", sampling_zeros="none")
     assert dict(zip(tree.edges["label"], tree.edges["n"], strict=True)) == {
         "a": 1, "DK": 1, "missing": 3,
     }  # fmt: skip

@@ -57,11 +57,15 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
             cells = ("abcd"[min(3, int(rng.expovariate(1 + k / 6)))] for k in range(5))
             print(*cells, sep=",", file=stream)
     with cegdb.open(folder / "s.duckdb") as db:
-        db.ingest(folder / "s.csv", name="s").event_tree().learn_stages().to_ceg()
+        db.ingest(folder / "s.csv", name="s").event_tree(sampling_zeros="none").learn_stages(
+            prior="mass", criterion="score"
+        ).to_ceg()
     with cegdb.open(folder / "stale.duckdb") as db:
         shutil.copy(folder / "s.csv", folder / "other.csv")
         survey = db.ingest(folder / "s.csv", name="s")
-        survey.event_tree().learn_stages().to_ceg()
+        survey.event_tree(sampling_zeros="none").learn_stages(
+            prior="mass", criterion="score"
+        ).to_ceg()
         survey.append(folder / "other.csv")
     return folder
 
@@ -386,7 +390,9 @@ def test_a_database_can_be_used_after_interrupts_at_any_moment(db: Database) -> 
 
     def work() -> None:
         with db.transaction():
-            db.ingest(query, name="s").event_tree().learn_stages().to_ceg()
+            db.ingest(query, name="s").event_tree(sampling_zeros="none").learn_stages(
+                prior="mass", criterion="score"
+            ).to_ceg()
 
     work()
     db.drop("survey", "s")
@@ -442,7 +448,9 @@ def test_an_interrupt_while_a_sheet_is_packed_leaves_nothing_that_fails_later(
     db: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("xlsxwriter")
-    staged = db.ingest("select i % 2 as x from range(50) as t(i)", name="s").event_tree()
+    staged = db.ingest("select i % 2 as x from range(50) as t(i)", name="s").event_tree(
+        sampling_zeros="none"
+    )
     archives: list[object] = []
     told: list[object] = []
 

@@ -53,7 +53,7 @@ def make_confounded(database: Database) -> ChainEventGraph:
         prior.setdefault((str(z),), {})[str(x)] = in_x
         prior.setdefault((str(z), str(x)), {})[str(y)] = in_y
     frame = pd.DataFrame(rows, columns=["Z", "X", "Y", "n"])
-    tree = database.ingest(frame, name="w11", count="n").event_tree()
+    tree = database.ingest(frame, name="w11", count="n").event_tree(sampling_zeros="none")
     return tree.set_stages({}, prior=prior).to_ceg()
 
 
@@ -233,7 +233,12 @@ def test_what_cannot_be_set_is_refused(confounded: ChainEventGraph) -> None:
 
 def test_a_treatment_of_one_label_has_nothing_to_be_compared_with(database: Database) -> None:
     rows = "select 'a' as x, i % 2 as y from range(8) as t(i)"
-    ceg = database.ingest(rows, name="one label").event_tree().learn_stages().to_ceg()
+    ceg = (
+        database.ingest(rows, name="one label")
+        .event_tree(sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+        .to_ceg()
+    )
     with pytest.raises(QueryError, match="'x' has only the label 'a'"):
         ceg.positivity("x")
     with pytest.raises(QueryError, match="'x' has only the label 'a'"):
@@ -253,7 +258,12 @@ def gated(database: Database) -> ChainEventGraph:
             from range(900) t(i))
     """
     order = ["sick", "treatment", "outcome"]
-    return database.ingest(rows, name="gated").event_tree(order=order).set_stages({}).to_ceg()
+    return (
+        database.ingest(rows, name="gated")
+        .event_tree(order=order, sampling_zeros="none")
+        .set_stages({}, prior="mass")
+        .to_ceg()
+    )
 
 
 def test_a_label_that_a_position_lacks_is_refused_or_left(gated: ChainEventGraph) -> None:
@@ -327,7 +337,9 @@ def test_intervals_are_those_of_the_posterior(db: Database) -> None:
     from scipy.stats import beta
 
     survey = db.ingest("select i % 2 as x, i % 10 < 3 + 2 * (i % 2) as y from range(400) t(i)")
-    ceg = survey.event_tree().set_stages({}, alpha=4).to_ceg()
+    ceg = (
+        survey.event_tree(sampling_zeros="none").set_stages({}, alpha=4, prior="mass").to_ceg()
+    )
     asked = {"draws": 20_000, "level": 0.9, "given_staging": True}
     effect = ceg.effect("x", {"y": True}, **asked)
     edges = ceg.edges.query("variable == 'y'")
@@ -356,7 +368,7 @@ def test_effects_are_not_pooled_over_stages_by_default(db: Database) -> None:
     ]
     survey = db.ingest(pd.DataFrame(rows), name="unpooled", replace=True)
     alike = {("0", x): "low" for x in "01"} | {("1", x): "high" for x in "01"}
-    ceg = survey.event_tree().set_stages(alike).to_ceg()
+    ceg = survey.event_tree(sampling_zeros="none").set_stages(alike, prior="mass").to_ceg()
     effect = ceg.effect("x", {"y": 1})
     p = {cell: k / n for cell, (n, k) in counts.items()}
     by_label = [(p[0, x] + p[1, x]) / 2 for x in (0, 1)]
@@ -378,7 +390,11 @@ def test_effects_are_not_pooled_over_stages_by_default(db: Database) -> None:
     staged = ceg.effect("x", {"y": 1}, given_staging=True)
     assert staged.differences["effect"].tolist() == pytest.approx([0], abs=1e-12)
     assert "they take the staging as known" in str(staged)
-    apart = survey.event_tree(name="apart").set_stages({}, alpha=0.01).to_ceg()
+    apart = (
+        survey.event_tree(name="apart", sampling_zeros="none")
+        .set_stages({}, alpha=0.01, prior="mass")
+        .to_ceg()
+    )
     assert "by the stages" not in str(apart.effect("x", {"y": 1}))
 
 
@@ -387,7 +403,7 @@ def test_a_label_that_no_row_has_somewhere_leaves_the_effect_open(db: Database) 
     rows = "select i % 2 as z, if(i % 2 = 0, i // 2 % 2, 0) as x, i % 3 = 0 as y"
     survey = db.ingest(f"{rows} from range(60) t(i)", name="open", replace=True)
     tree = survey.event_tree(sampling_zeros="full")
-    found = tree.set_stages({}).to_ceg().effect("x", {"y": True}, least=0)
+    found = tree.set_stages({}, prior="mass").to_ceg().effect("x", {"y": True}, least=0)
     wide = found.probabilities.set_index("label").eval("high - low")
     assert wide["1"] > wide["0"] + 0.2
 
@@ -402,7 +418,7 @@ def test_a_conditioned_ceg_is_not_intervened_on(db: Database) -> None:
 @pytest.mark.slow
 def test_an_outcome_that_the_treatment_cannot_change_is_noted(db: Database) -> None:
     rows = "select i % 2 as x, i % 3 as y, i % 5 as z from range(120) t(i)"
-    ceg = db.ingest(rows).event_tree().full().to_ceg()
+    ceg = db.ingest(rows).event_tree(sampling_zeros="none").full().to_ceg()
     before = ceg.effect("y", {"x": 1}, draws=0)
     assert before.notes[0] == "the outcome comes before y, so setting y cannot change it"
     assert before.differences["effect"].tolist() == pytest.approx([0, 0])
@@ -461,8 +477,10 @@ def test_the_command_prints_effects_and_what_they_rest_on(tmp_path: Path) -> Non
 @pytest.mark.slow
 def test_labels_that_a_staging_joins_have_intervals(db: Database) -> None:
     rows = "select i % 2 as x, if(i % 3 = 0, if(i % 2 = 0, 'a', 'a*'), 'b') as y"
-    tree = db.ingest(f"{rows} from range(400) t(i)").event_tree()
-    ceg = tree.learn_stages(relabel={("y", "a*"): "a"}).to_ceg()
+    tree = db.ingest(f"{rows} from range(400) t(i)").event_tree(sampling_zeros="none")
+    ceg = tree.learn_stages(
+        relabel={("y", "a*"): "a"}, prior="mass", criterion="score"
+    ).to_ceg()
     effect = ceg.effect("x", {"y": "a"})
     low, high = effect.probabilities["low"], effect.probabilities["high"]
     assert ((low < 1 / 3) & (high > 1 / 3)).all()
@@ -472,7 +490,7 @@ def test_labels_that_a_staging_joins_have_intervals(db: Database) -> None:
 def test_whom_a_question_does_not_apply_to_stays_so(db: Database) -> None:
     rows = "select i % 2 as x, ['-', 'a', 'b'][1 + i % 3] as y, i % 5 < 2 as z"
     survey = db.ingest(f"{rows} from range(600) t(i)", structural=["-"])
-    ceg = survey.event_tree().set_stages({}).to_ceg()
+    ceg = survey.event_tree(sampling_zeros="none").set_stages({}, prior="mass").to_ceg()
     skips = ceg.probability(y=NA)
     assert skips == pytest.approx(1 / 3, abs=0.01)
     made = ceg.do(y="a")

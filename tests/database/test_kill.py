@@ -30,8 +30,8 @@ pytestmark = [
 
 PHASES: dict[str, Callable[[Database, Path], object]] = {
     "ingest": lambda db, folder: db.ingest(folder / "s.csv", name="s"),
-    "tree": lambda db, _: db.surveys["s"].event_tree(),
-    "learning": lambda db, _: db.trees["s"].learn_stages(),
+    "tree": lambda db, _: db.surveys["s"].event_tree(sampling_zeros="none"),
+    "learning": lambda db, _: db.trees["s"].learn_stages(prior="mass", criterion="score"),
     "recursion": lambda db, _: db.stagings["s"].to_ceg(),
 }
 KILLS = 2

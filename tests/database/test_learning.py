@@ -181,7 +181,7 @@ def grown(db: Database, rows: list[tuple[Any, int]], order: list[str]) -> EventT
     frame = pd.DataFrame(cells, columns=order, dtype=object)
     frame["people"] = [n for _, n in rows]
     survey = db.ingest(frame, "s", count="people", replace=True)
-    return survey.event_tree("t", blank="structural")
+    return survey.event_tree("t", blank="structural", sampling_zeros="none")
 
 
 @st.composite
@@ -316,7 +316,7 @@ def answers() -> pd.DataFrame:
 
 
 def seven_situations(db: Database) -> None:
-    db.ingest(answers(), "s", count="people").event_tree("t")
+    db.ingest(answers(), "s", count="people").event_tree("t", sampling_zeros="none")
 
 
 @pytest.fixture
@@ -406,7 +406,7 @@ def test_bad_priors_are_refused_and_nothing_is_left(
 ) -> None:
     db, tree = unstaged
     with pytest.raises(StagingError, match=said):
-        tree.learn_stages(prior=prior)
+        tree.learn_stages(prior=prior, criterion="score")
     assert len(db.stagings) == 0
     assert db.sql("select count(*) as n from cegdb.prior_entry")["n"].item() == 0
 
@@ -424,7 +424,7 @@ def test_the_prior_of_a_stage_does_not_depend_on_its_situations(
     frame = regions()
     n_ill = int((frame["ill"] == "yes").sum())
     tree = db.ingest(frame, "r").event_tree("r", sampling_zeros="floret")
-    one = tree.learn_stages("one", initial="indep", prior="stage")
+    one = tree.learn_stages("one", initial="indep", prior="stage", criterion="score")
     assert (one.settings["alpha"], one.settings["prior"]) == (1, "stage")
     ill = one.stage_edges.query("variable == 'ill'").set_index("label").loc["yes"]
     assert (ill["prior"], ill["probability"]) == (0.5, (n_ill + 0.5) / 601)
@@ -456,7 +456,7 @@ def test_situations_that_are_alike_are_one_stage(
     db: Database, sound: Callable[[Database], None]
 ) -> None:
     tree = db.ingest(regions(), "r").event_tree("r", sampling_zeros="floret")
-    assert len(tree.learn_stages("by score", criterion="score").stages) > 2
+    assert len(tree.learn_stages("by score", criterion="score", prior="mass").stages) > 2
     tested = tree.learn_stages("tested", criterion="test", prior="stage")
     assert len(tested.stages) == 2
     assert (tested.settings["criterion"], tested.settings["significance"]) == ("test", 0.05)
@@ -470,9 +470,18 @@ def test_situations_that_are_alike_are_one_stage(
 @pytest.mark.slow
 @pytest.mark.holds(made_by=seven_situations)
 def test_a_tiny_prior_entry_is_warned_of(tree: EventTree) -> None:
-    assert "smallest prior entry is 0.0083 (of 'C')" in tree.learn_stages(alpha=0.1).summary
-    assert "smallest prior" not in tree.learn_stages(alpha=0.1, prior="floret").summary
-    assert "smallest prior" not in tree.learn_stages(alpha=3).summary
+    assert (
+        "smallest prior entry is 0.0083 (of 'C')"
+        in tree.learn_stages(alpha=0.1, prior="mass", criterion="score").summary
+    )
+    assert (
+        "smallest prior"
+        not in tree.learn_stages(alpha=0.1, prior="floret", criterion="score").summary
+    )
+    assert (
+        "smallest prior"
+        not in tree.learn_stages(alpha=3, prior="mass", criterion="score").summary
+    )
 
 
 @pytest.mark.slow
@@ -483,7 +492,9 @@ def test_the_path_of_alpha_is_what_learning_gives(db: Database, tree: EventTree)
     assert path.loc[path["is_default"], "alpha"].tolist() == [3]
     assert len(db.stagings) == 0
     for row in path.itertuples():
-        staged = tree.learn_stages("one", alpha=row.alpha, prior="floret", replace=True)
+        staged = tree.learn_stages(
+            "one", alpha=row.alpha, prior="floret", replace=True, criterion="score"
+        )
         assert len(staged.stages) == row.n_stages
         for name in ("df", "log_marginal_likelihood", "log_likelihood", "aic", "bic"):
             assert getattr(staged, name) == getattr(row, name)
@@ -495,7 +506,9 @@ def test_the_path_of_alpha_needs_no_writing(tmp_path: Path) -> None:
     file = tmp_path / "two.duckdb"
     with cegdb.open(file) as db:
         tree = db.ingest("select i % 2 as x, i % 8 < 3 as y from range(80) t(i)", name="two")
-        staged = tree.event_tree().learn_stages()
+        staged = tree.event_tree(sampling_zeros="none").learn_stages(
+            prior="mass", criterion="score"
+        )
         path = staged.tree.alpha_path(frozen=staged)
     before = file.read_bytes()
     with cegdb.open(file, read_only=True) as db:
@@ -524,35 +537,45 @@ def test_the_path_of_alpha_takes_the_settings_of_learning(tree: EventTree) -> No
 def test_climbing_starts_from_any_staging_and_never_ends_below_it(tree: EventTree) -> None:
     for start in ("full", "indep", [[("no",), ("yes",)]]):
         begun = (
-            tree.learn_stages("start", method="bj", threshold=1e-9, replace=True)
+            tree.learn_stages("start", method="bj", threshold=1e-9, replace=True, prior="mass")
             if start == "full"
             else tree.set_stages(
                 [[("no",), ("yes",)], [("*", "*")]] if start == "indep" else start,
                 "start",
                 replace=True,
+                prior="mass",
             )
         )
         for score, sign in (("bic", -1), ("aic", -1), ("log_marginal_likelihood", 1)):
-            ended = tree.learn_stages(method="hc", score=score, initial=start)
+            ended = tree.learn_stages(method="hc", score=score, initial=start, prior="mass")
             assert sign * getattr(ended, score) >= sign * getattr(begun, score) - 1e-9
-            again = tree.learn_stages(method="hc", score=score, initial=begun)
+            again = tree.learn_stages(method="hc", score=score, initial=begun, prior="mass")
             assert sign * getattr(again, score) >= sign * getattr(begun, score) - 1e-9
 
 
 @pytest.mark.slow
 @pytest.mark.holds(made_by=seven_situations)
 def test_a_staging_can_be_frozen_in_part(db: Database, tree: EventTree) -> None:
-    expert = tree.set_stages({("no",): "a", ("yes",): "a", ("no", "*"): "b"}, "expert")
+    expert = tree.set_stages(
+        {("no",): "a", ("yes",): "a", ("no", "*"): "b"}, "expert", prior="mass"
+    )
     members = expert.florets.query("stage_id in [1, 3]")[["vertex_id", "stage_id"]]
-    staged = tree.learn_stages("rest", frozen=members.rename(columns={"stage_id": "stage"}))
+    staged = tree.learn_stages(
+        "rest",
+        frozen=members.rename(columns={"stage_id": "stage"}),
+        prior="mass",
+        criterion="score",
+    )
     kinds = staged.stages.set_index("stage_id")["kind"]
     assert (kinds[1], kinds[3]) == ("given", "given")
     assert stages(staged)[2] == 1
     assert set(kinds) == {"given", "learnt"}
-    whole = tree.learn_stages("whole", frozen=expert)
+    whole = tree.learn_stages("whole", frozen=expert, prior="mass", criterion="score")
     assert "given" in repr(whole)
     assert set(whole.stages["name"].dropna()) == {"a", "b"}
-    named = tree.learn_stages("named", frozen={("no",): "core", ("yes",): "core"})
+    named = tree.learn_stages(
+        "named", frozen={("no",): "core", ("yes",): "core"}, prior="mass", criterion="score"
+    )
     called = named.stages.dropna(subset="name").set_index("name")["stage"]
     renamed = named.rename({called["core"]: "heart"}, name="renamed")
     assert renamed.stages["name"].dropna().tolist() == ["heart"]
@@ -567,16 +590,24 @@ def test_a_staging_can_be_frozen_in_part(db: Database, tree: EventTree) -> None:
 
 @pytest.mark.holds(made_by=seven_situations)
 def test_a_staging_of_another_tree_is_no_start(tree: EventTree, db: Database) -> None:
-    other = db.surveys["s"].event_tree("other", order=["B", "A"]).learn_stages()
+    other = (
+        db.surveys["s"]
+        .event_tree("other", order=["B", "A"], sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+    )
     with pytest.raises(StagingError, match="a staging of another tree"):
-        tree.learn_stages(initial=other)
+        tree.learn_stages(initial=other, prior="mass", criterion="score")
 
 
 @pytest.mark.slow
 def test_worked_example_15_1_the_best_staging_is_not_that_of_ahc(db: Database) -> None:
     tree = db.demo("chds").staging.tree
     best = tree.learn_stages(
-        method="exact", score="log_marginal_likelihood", alpha=3, hyperstages="variable"
+        method="exact",
+        score="log_marginal_likelihood",
+        alpha=3,
+        hyperstages="variable",
+        prior="mass",
     )
     assert best.log_marginal_likelihood == pytest.approx(-2478.173256, abs=5e-7)
     assert sum(best.stages["variable"] == "Admission") == 2
@@ -591,30 +622,32 @@ def test_worked_example_15_1_the_best_staging_is_not_that_of_ahc(db: Database) -
 @pytest.mark.slow
 def test_exact_takes_any_score_and_number_of_labels(db: Database) -> None:
     rows = "select i % 4 as A, (i * i + i // 7) % 3 as B from range(200) t(i)"
-    tree = db.ingest(rows).event_tree(order=["A", "B"])
+    tree = db.ingest(rows).event_tree(order=["A", "B"], sampling_zeros="none")
     for score in ("log_marginal_likelihood", "bic", "aic", "log_likelihood"):
-        best = tree.learn_stages(method="exact", score=score, smoothing=0.5)
-        climbed = tree.learn_stages(method="hc", score=score, smoothing=0.5)
+        best = tree.learn_stages(method="exact", score=score, smoothing=0.5, prior="mass")
+        climbed = tree.learn_stages(method="hc", score=score, smoothing=0.5, prior="mass")
         assert best.settings["score"] == score
         sign = -1 if score in ("bic", "aic") else 1
         assert sign * getattr(best, score) >= sign * getattr(climbed, score) - 1e-9
     for prior in ("flat", "size"):
-        best = tree.learn_stages(method="exact", structure_prior=prior)
+        best = tree.learn_stages(method="exact", structure_prior=prior, prior="mass")
         assert best.settings["structure_prior"] == prior
 
 
 @pytest.mark.slow
 def test_exact_refuses_more_situations_than_it_can_look_at(db: Database) -> None:
     rows = "select i % 17 as A, (i * i + i // 7) % 3 as B from range(2000) t(i)"
-    tree = db.ingest(rows).event_tree(order=["A", "B"])
+    tree = db.ingest(rows).event_tree(order=["A", "B"], sampling_zeros="none")
     learning = {"method": "exact", "score": "log_marginal_likelihood"}
     said = r"all stagings of up to 16 situations; 17, such as \('0',\).*may share stages"
     with pytest.raises(StagingError, match=said):
         tree.learn_stages(**learning)
-    two = db.ingest(rows.replace("% 3", "% 2")).event_tree(order=["A", "B"])
-    assert two.learn_stages(method="exact").settings["score"] == "bic"
+    two = db.ingest(rows.replace("% 3", "% 2")).event_tree(
+        order=["A", "B"], sampling_zeros="none"
+    )
+    assert two.learn_stages(method="exact", prior="mass").settings["score"] == "bic"
     with pytest.raises(StagingError, match="of up to 16 situations; 17"):
-        two.learn_stages(method="exact", smoothing=1)
+        two.learn_stages(method="exact", smoothing=1, prior="mass")
     frozen = [[(str(a),) for a in range(5)]]
     assert tree.learn_stages(**learning, frozen=frozen).settings["method"] == "exact"
 
@@ -622,16 +655,16 @@ def test_exact_refuses_more_situations_than_it_can_look_at(db: Database) -> None
 @pytest.mark.slow
 def test_exact_says_that_it_is_the_optimum_and_no_method_is_better(db: Database) -> None:
     rows = "select i % 2 as A, i // 2 % 3 as B, (i * i + 3) % 7 < 3 as C from range(600) t(i)"
-    tree = db.ingest(rows).event_tree(order=["B", "A", "C"])
+    tree = db.ingest(rows).event_tree(order=["B", "A", "C"], sampling_zeros="none")
     frozen = [[()]]
     for score in ("bic", "aic"):
-        best = tree.learn_stages(method="exact", score=score, frozen=frozen)
+        best = tree.learn_stages(method="exact", score=score, frozen=frozen, prior="mass")
         sentence = (
             "no other staging of these hyperstages, with the frozen stages kept, has a better "
         )
         assert sentence in best.summary
         for method in ("bhc", "fbhc", "csbhc", "hc", "hclust", "kmeans"):
-            other = tree.learn_stages(method=method, score=score)
+            other = tree.learn_stages(method=method, score=score, prior="mass")
             assert getattr(best, score) <= getattr(other, score) + 1e-9
 
 
@@ -802,7 +835,7 @@ def test_auto_tells_what_it_did_and_how_far_from_exact_it_is(db: Database) -> No
         ],
         columns=["A", "B", "people"],
     )
-    tree = db.ingest(frame, count="people").event_tree()
+    tree = db.ingest(frame, count="people").event_tree(sampling_zeros="none")
 
     def learn(name: str, coarsening: Coarsening) -> StagedTree:
         limits = StagingLimits(coarsening=coarsening)
@@ -810,7 +843,10 @@ def test_auto_tells_what_it_did_and_how_far_from_exact_it_is(db: Database) -> No
         learn_stages(db._store, tree.id, learning=learning, name=name, limits=limits)
         return db.stagings[name]
 
-    rough, exact = learn("rough", coarsening), tree.learn_stages()
+    rough, exact = (
+        learn("rough", coarsening),
+        tree.learn_stages(prior="mass", criterion="score"),
+    )
     assert "1 hyperstage with more than" in rough.summary
     assert " distinct florets approximated: " in rough.summary
     loss = exact.log_marginal_likelihood - rough.log_marginal_likelihood
@@ -826,7 +862,7 @@ def test_the_command_line_learns_with_any_setting(tmp_path: Path) -> None:
     file, csv = tmp_path / "s.duckdb", tmp_path / "prior.csv"
     with cegdb.open(file) as db:
         rows = "select i % 2 as A, i // 2 % 3 as B, (i * i) % 7 < 3 as C from range(200) t(i)"
-        db.ingest(rows, "s").event_tree()
+        db.ingest(rows, "s").event_tree(sampling_zeros="none")
     csv.write_text("vertex_id,label,prior\n0,0,2\n0,1,2.5\n")
     call = CliRunner().invoke
     command = ["learn-stages", str(file), "s", "--name", "g", "--replace"]

@@ -71,9 +71,9 @@ def make_death(db: Database) -> None:
         ("u", "live", "q"): 6,
     }
     frame = pd.DataFrame(list(counts), columns=["X1", "X2", "X3"]).assign(n=counts.values())
-    tree = db.ingest(frame, name="death", count="n").event_tree()
+    tree = db.ingest(frame, name="death", count="n").event_tree(sampling_zeros="none")
     stages = {("t", "live"): "one", ("u", "live"): "one"}
-    tree.set_stages(stages, alpha=4).to_ceg()
+    tree.set_stages(stages, alpha=4, prior="mass").to_ceg()
 
 
 @pytest.mark.slow
@@ -132,8 +132,8 @@ def test_exactly_one_of_two_edges_is_a_sum_of_events(db: Database) -> None:
     """W8.2: 4/7, 3/7, then 1/3, 2/3; the prior adds 1 to each of 21."""
     counts = {("a", "a"): 3, ("a", "b"): 8, ("b", "a"): 3, ("b", "b"): 5}
     frame = pd.DataFrame(list(counts), columns=["X0", "X1"]).assign(n=counts.values())
-    tree = db.ingest(frame, name="chain", count="n").event_tree()
-    tree.set_stages({("a",): "one", ("b",): "one"}, alpha=2).to_ceg()
+    tree = db.ingest(frame, name="chain", count="n").event_tree(sampling_zeros="none")
+    tree.set_stages({("a",): "one", ("b",): "one"}, alpha=2, prior="mass").to_ceg()
     asked(db, ("a", "a"), ("b", "b"), ("b", None), (None, "a"), columns="X0 X1")
     found = values(db, "select probability from cegdb.event_probability('chain', 'patients')")
     assert sorted(found) == pytest.approx([4 / 21, 6 / 21, 1 / 3, 3 / 7])
@@ -197,10 +197,12 @@ def grow(db: Database, sample: StagedSample, *, across: bool = False) -> ChainEv
         columns=[*sample.order, "n"],
         dtype=object,
     )
-    tree = db.ingest(frame, "it", count="n", replace=True).event_tree(blank="structural")
+    tree = db.ingest(frame, "it", count="n", replace=True).event_tree(
+        blank="structural", sampling_zeros="none"
+    )
     stages = {tuple(x for _, x in path): name for path, name in sample.stage.items()}
     how: Any = "labels" if across else "variable"
-    return tree.set_stages(stages, hyperstages=how).to_ceg()
+    return tree.set_stages(stages, hyperstages=how, prior="mass").to_ceg()
 
 
 def mixed(db: Database) -> dict[str, list[str]]:
@@ -327,8 +329,8 @@ def test_an_edge_not_applicable_is_as_no_edge(db: Database) -> None:
     frame = pd.DataFrame(list(rows), columns=["X", "Y"]).assign(Z=["p", "q"] * 2 + ["p"])
     tree = db.ingest(
         frame.assign(n=rows.values()), "s", count="n", structural=["-"]
-    ).event_tree()
-    ceg = tree.set_stages({}).to_ceg()
+    ).event_tree(sampling_zeros="none")
+    ceg = tree.set_stages({}, prior="mass").to_ceg()
     found = leaves(db, ceg)
     kinds = [leaf.answers.get("Y", "none") for leaf in found if leaf.answers["X"] != "c"]
     assert sorted(kinds) == ["n", "none", NA, "y"]
@@ -414,8 +416,10 @@ def test_a_variable_of_a_mixed_position_is_refused(
 def test_the_mixed_position_is_named(db: Database) -> None:
     rows = [("l", "p", None), ("l", "q", None), ("r", None, "p"), ("r", None, "q")]
     frame = pd.DataFrame(rows, columns=["A", "B", "C"]).assign(n=5)
-    tree = db.ingest(frame, "s", count="n").event_tree(blank="structural")
-    tree.set_stages({("l",): "one", ("r",): "one"}, hyperstages="labels").to_ceg()
+    tree = db.ingest(frame, "s", count="n").event_tree(
+        blank="structural", sampling_zeros="none"
+    )
+    tree.set_stages({("l",): "one", ("r",): "one"}, hyperstages="labels", prior="mass").to_ceg()
     asked(db, ("l", None), columns="A B")
     assert values(db, "select probability from cegdb.event_probability('s', 'patients')") == [
         pytest.approx(0.5)
@@ -438,7 +442,9 @@ def test_the_mixed_position_is_named(db: Database) -> None:
 
 def make_chds(db: Database) -> None:
     demo = DEMOS["chds"]
-    db.ingest(demo.select(), name="chds", count="people").event_tree().learn_stages().to_ceg()
+    db.ingest(demo.select(), name="chds", count="people").event_tree(
+        sampling_zeros="none"
+    ).learn_stages(prior="mass", criterion="score").to_ceg()
 
 
 @pytest.mark.slow
@@ -517,7 +523,7 @@ def test_values_are_read_as_ingest_reads_them(db: Database) -> None:
         "select i % 2 = 0 as flag, (i % 3) as x, (i % 2) / 2 as y, "
         "cast((i % 2) / 4 as decimal(4, 2)) as z from range(60) as r(i)",
         name="typed",
-    ).event_tree(sampling_zeros="full").learn_stages().to_ceg()
+    ).event_tree(sampling_zeros="full").learn_stages(prior="mass", criterion="score").to_ceg()
     db.sql("""
         create table patients as
         select true as flag, 1.0::double as x, 0.5::float as y, 0.250::decimal(8, 3) as z
@@ -541,8 +547,8 @@ def test_codes_of_a_codebook_name_labels(db: Database) -> None:
         }
     }
     rows = "select i % 3 as smoker, 7 + i % 2 as ill from range(60) as r(i)"
-    tree = db.ingest(rows, name="coded", codebook=codebook).event_tree()
-    tree.learn_stages(relabel={"never": "no more"}).to_ceg()
+    tree = db.ingest(rows, name="coded", codebook=codebook).event_tree(sampling_zeros="none")
+    tree.learn_stages(relabel={"never": "no more"}, prior="mass", criterion="score").to_ceg()
     db.sql("create table patients as select * from (values (0, 7), (null, 8), (1, null), "
            "(2, null)) as t (smoker, ill)")  # fmt: skip
     found = values(db, "select event from cegdb.event_probability('coded', 'patients')")
@@ -578,7 +584,9 @@ def test_hostile_names_of_variables_labels_and_cegs_work(db: Database) -> None:
     for name in names[6:]:
         frame[name] = [name, name, "'; drop table x; --", "$k"] * 5
     odd = 'it\'s a "CEG" 😀'
-    db.ingest(frame, name=odd).event_tree().set_stages({}).to_ceg()
+    db.ingest(frame, name=odd).event_tree(sampling_zeros="none").set_stages(
+        {}, prior="mass"
+    ).to_ceg()
     quoted = odd.replace("'", "''")
     with db._store.reading() as con:
         con.register("frame", frame)
@@ -712,8 +720,10 @@ def long_chain(db: Database) -> Database:
     Its tree would not fit on any disk, so the graph is written over that of two paths.
     """
     variables = ", ".join(f"i as x{j}" for j in range(100))
-    db.ingest(f"select {variables} from range(2) as r(i)", name="chain").event_tree()  # noqa: S608
-    db.trees["chain"].set_stages({}).to_ceg()
+    db.ingest(f"select {variables} from range(2) as r(i)", name="chain").event_tree(
+        sampling_zeros="none"
+    )  # noqa: S608
+    db.trees["chain"].set_stages({}, prior="mass").to_ceg()
     for table in ("position", "position_member", "ceg_edge"):
         db.sql(f"delete from cegdb.{table}")  # noqa: S608
     db.sql("""
@@ -766,8 +776,8 @@ def test_all_cegs_side_by_side_answer_as_each_alone(db: Database) -> None:
     for name, demo in DEMOS.items():
         survey = db.ingest(demo.select(), name=name, count="people")
         tree = survey.event_tree(sampling_zeros=demo.sampling_zeros, impossible=demo.impossible)
-        tree.learn_stages().to_ceg()
-    tree.learn_stages("wide", hyperstages="labels").to_ceg()
+        tree.learn_stages(prior="mass", criterion="score").to_ceg()
+    tree.learn_stages("wide", hyperstages="labels", prior="mass", criterion="score").to_ceg()
     for view, more in (
         ("position_probability", ""),
         ("marginals", ", skip_mixed := true"),
@@ -820,7 +830,9 @@ def test_a_file_opened_read_only_answers(tmp_path: Path) -> None:
     file = tmp_path / "falls.duckdb"
     with cegdb.open(file) as db:
         survey = db.ingest(DEMOS["chds"].select(), name="chds", count="people")
-        survey.event_tree().learn_stages().to_ceg()
+        survey.event_tree(sampling_zeros="none").learn_stages(
+            prior="mass", criterion="score"
+        ).to_ceg()
     with cegdb.open(file, read_only=True) as db:
         db.sql("create temp table patients as select 'High' as Social, 'Yes' as Admission")
         for call, n in QUESTIONS.items():

@@ -88,12 +88,14 @@ def make_all(db: Database) -> None:
     for name, demo in DEMOS.items():
         survey = db.ingest(demo.select(), name=name, count="people")
         tree = survey.event_tree(sampling_zeros=demo.sampling_zeros, impossible=demo.impossible)
-        tree.learn_stages().to_ceg()
-    gated = db.ingest(GATED, name="gated").event_tree()
-    gated.learn_stages().to_ceg()
-    gated.set_stages({(): "a", ("alive",): "b"}, name="given").to_ceg(stop="baseline")
+        tree.learn_stages(prior="mass", criterion="score").to_ceg()
+    gated = db.ingest(GATED, name="gated").event_tree(sampling_zeros="none")
+    gated.learn_stages(prior="mass", criterion="score").to_ceg()
+    gated.set_stages({(): "a", ("alive",): "b"}, name="given", prior="mass").to_ceg(
+        stop="baseline"
+    )
     gated.learn_stages(
-        name="one word", relabel={("at 2", "dead"): "gone"}, method="ahc"
+        name="one word", relabel={("at 2", "dead"): "gone"}, method="ahc", prior="mass"
     ).to_ceg()
     db.stagings["chds"].stability(runs=3)
     db.stagings["chds"].posterior()
@@ -221,16 +223,20 @@ def beside() -> Iterator[Database]:
     """Give a small model beside one of thousands of vertices."""
     answers = ", ".join(f"hash(i * 31 + {k} * 1000003) % 3 as q{k}" for k in range(7))
     with cegdb.open() as db:
-        tree = db.ingest(f"select {answers} from range(4000) as t(i)", name="big").event_tree()  # noqa: S608
-        big = tree.set_stages({}).to_ceg()
+        tree = db.ingest(f"select {answers} from range(4000) as t(i)", name="big").event_tree(
+            sampling_zeros="none"
+        )  # noqa: S608
+        big = tree.set_stages({}, prior="mass").to_ceg()
         big.given(q0=[0, 1]).save("big given")
         demo = DEMOS["chds"]
-        db.ingest(demo.select(), name="small", count="people").event_tree()
-        staged = db.trees["small"].learn_stages()
+        db.ingest(demo.select(), name="small", count="people").event_tree(sampling_zeros="none")
+        staged = db.trees["small"].learn_stages(prior="mass", criterion="score")
         staged.stability(runs=2)
         staged.intervals("bootstrap", runs=2)
         staged.to_ceg().given(Admission="Yes").save("given")
-        db.trees["small"].learn_stages("small wide", hyperstages="labels").to_ceg()
+        db.trees["small"].learn_stages(
+            "small wide", hyperstages="labels", prior="mass", criterion="score"
+        ).to_ceg()
         yield db
 
 
@@ -313,7 +319,7 @@ def test_dropping_gives_space_back(tmp_path: Path) -> None:
 
     def make_big(db: Database) -> None:
         source = f"select {answers} from range(50000) as t(i)"  # noqa: S608
-        db.ingest(source, name="big", replace=True).event_tree()
+        db.ingest(source, name="big", replace=True).event_tree(sampling_zeros="none")
 
     after(lambda db: db.ingest(DEMOS["chds"].select(), name="small", count="people"))
     for _ in range(5):

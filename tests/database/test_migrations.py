@@ -183,9 +183,9 @@ def test_a_file_moved_down_to_base_is_made_anew_when_opened(tmp_path: Path) -> N
 def test_moving_down_drops_surveys_and_all_built_on_them(tmp_path: Path) -> None:
     file = tmp_path / "falls.duckdb"
     with cegdb.open(file) as db:
-        db.ingest(
-            "select i % 2 as x from range(8) as t(i)"
-        ).event_tree().learn_stages().to_ceg()
+        db.ingest("select i % 2 as x from range(8) as t(i)").event_tree(
+            sampling_zeros="none"
+        ).learn_stages(prior="mass", criterion="score").to_ceg()
         db.sql("create table mine as select 1 as a")
         migrate.upgrade(db._store._engine, "base")
         assert sorted(db.sql("from duckdb_tables()")["table_name"]) == [
@@ -325,7 +325,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     Store.open(file.with_name("empty.duckdb")).close()
     with cegdb.open(file) as db:
         survey = db.ingest("select i % 2 as x, 'u' as y from range(8) as t(i)", name="old")
-        survey.event_tree().learn_stages().to_ceg()
+        survey.event_tree(sampling_zeros="none").learn_stages(
+            prior="mass", criterion="score"
+        ).to_ceg()
     return file
 
 
@@ -422,7 +424,9 @@ def test_an_upgrade_goes_on_with_indexes_and_views_of_the_analyst(
         ):
             found = db.rows(f"select distinct comment from {comments}")[1]  # noqa: S608
             assert found == [("it's {mine}",)]
-        db.ingest("select 1 as x", name="new").event_tree().learn_stages().to_ceg()
+        db.ingest("select 1 as x", name="new").event_tree(sampling_zeros="none").learn_stages(
+            prior="mass", criterion="score"
+        ).to_ceg()
         assert db.check() == []
 
 

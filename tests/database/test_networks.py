@@ -195,11 +195,13 @@ def staged_on(
     db: Database, levels: Mapping[str, Sequence[str]], stages: Mapping[tuple[str, ...], object]
 ) -> StagedTree:
     """Stage the tree of all combinations; variables of which nothing is said have one stage."""
-    tree = db.ingest(product_rows(levels), "rows", replace=True).event_tree()
+    tree = db.ingest(product_rows(levels), "rows", replace=True).event_tree(
+        sampling_zeros="none"
+    )
     order = list(levels)
     said = {len(path) for path in stages}
     depends: dict[str, list[str]] = {order[i]: [] for i in range(len(order)) if i not in said}
-    return tree.set_stages(dict(stages), depends=depends)
+    return tree.set_stages(dict(stages), depends=depends, prior="mass")
 
 
 def edges_of(staged: StagedTree) -> dict[tuple[str, str], str]:
@@ -287,7 +289,11 @@ def test_w10_5_on_an_incomplete_domain_the_earlier_variable_is_left_out_first(
     db: Database,
 ) -> None:
     rows = pd.DataFrame([(a, a, y) for a in "01" for y in "01"], columns=["X1", "X2", "Y"])
-    staged = db.ingest(rows, "rows").event_tree().set_stages({("0", "0"): "a", ("1", "1"): "b"})
+    staged = (
+        db.ingest(rows, "rows")
+        .event_tree(sampling_zeros="none")
+        .set_stages({("0", "0"): "a", ("1", "1"): "b"}, prior="mass")
+    )
     found = staged.parents.set_index("variable")
     assert found.loc["Y", ["parent", "kind", "is_unique"]].tolist() == ["X2", "total", False]
     assert found.loc["X2", ["parent", "kind", "is_unique"]].tolist() == ["X1", "total", True]
@@ -400,7 +406,7 @@ def test_the_score_of_a_network_is_bdeu(
     with emptied_at_end(database) as db:
         survey = db.ingest(pd.DataFrame(rows), "rows", levels=levels)
         tree = survey.event_tree(order=network.order(), sampling_zeros="full")
-        staged = tree.set_stages(graph, alpha=alpha)
+        staged = tree.set_stages(graph, alpha=alpha, prior="mass")
         assert staged.log_marginal_likelihood == pytest.approx(
             bdeu(rows, levels, graph, alpha), abs=1e-8
         )
@@ -520,17 +526,19 @@ def test_what_is_no_network_is_refused(db: Database, source: Any, message: str) 
 
 
 def test_a_network_is_given_to_a_tree_of_its_variables_in_its_order(db: Database) -> None:
-    tree = db.ingest(product_rows(binary("x", "y", "z")), "rows").event_tree()
+    tree = db.ingest(product_rows(binary("x", "y", "z")), "rows").event_tree(
+        sampling_zeros="none"
+    )
     with pytest.raises(NetworkError, match="only the tree has 'z'; only the network has 'w'"):
-        tree.set_stages(nx.DiGraph([("x", "y"), ("w", "y")]))
+        tree.set_stages(nx.DiGraph([("x", "y"), ("w", "y")]), prior="mass")
     backwards = nx.DiGraph([("y", "x"), ("x", "z")])
     with pytest.raises(
         NetworkError, match=r"puts 'x' before its parent 'y'\nhint:.*'y', 'x', 'z"
     ):
-        tree.set_stages(backwards)
+        tree.set_stages(backwards, prior="mass")
     with pytest.raises(StagingError, match="a network and rules"):
-        tree.set_stages(backwards, depends={})
-    staged = tree.set_stages(nx.DiGraph([("x", "y"), ("x", "z")]))
+        tree.set_stages(backwards, depends={}, prior="mass")
+    staged = tree.set_stages(nx.DiGraph([("x", "y"), ("x", "z")]), prior="mass")
     assert edges_of(staged) == {("x", "y"): "total", ("x", "z"): "total"}
     assert staged.settings["depends"] == {"x": [], "y": ["x"], "z": ["x"]}
 
@@ -634,7 +642,11 @@ def test_on_an_incomplete_domain_parents_tell_stages_apart_and_none_is_needless(
     rows = [(*path, y) for path in histories for y in "ny"]
     with emptied_at_end(database) as db:
         frame = pd.DataFrame(rows, columns=[*levels, "Y"])
-        staged = db.ingest(frame, "rows").event_tree().set_stages(stage)
+        staged = (
+            db.ingest(frame, "rows")
+            .event_tree(sampling_zeros="none")
+            .set_stages(stage, prior="mass")
+        )
 
         def tells(kept: Sequence[int]) -> bool:
             met: dict[tuple[str, ...], set[int]] = {}
@@ -671,12 +683,12 @@ def test_the_network_gives_each_path_the_probability_that_the_tree_gives(
             dict.fromkeys(sample.order, "string")
         )
         tree = db.ingest(frame, "rows", count="n").event_tree(
-            order=sample.order, blank="structural"
+            order=sample.order, blank="structural", sampling_zeros="none"
         )
         wanted = {
             tuple(label for _, label in path): name for path, name in sample.stage.items()
         }
-        staged = tree.set_stages(wanted, hyperstages="labels")
+        staged = tree.set_stages(wanted, hyperstages="labels", prior="mass")
         graph = staged.to_bayesian_network()
         network = network_of(graph)
         tables = {
@@ -713,7 +725,7 @@ def test_histories_of_no_row_are_no_stage_of_their_own(db: Database) -> None:
     ]  # fmt: skip
     frame = pd.DataFrame(rows, columns=["A", "B", "Y"])
     tree = db.ingest(frame, "rows").event_tree(sampling_zeros="full")
-    staged = tree.learn_stages()
+    staged = tree.learn_stages(prior="mass", criterion="score")
     assert "unobserved" in set(staged.stages["kind"])
     assert ("A", "Y") not in edges_of(staged)
     assert ("B", "Y") not in edges_of(staged)
@@ -727,7 +739,11 @@ def test_a_variable_that_is_not_asked_everywhere_has_a_label_for_it(db: Database
         "select * from (values ('no', null, 'a'), ('no', null, 'b'), ('yes', 'x', 'a'), "
         "('yes', 'z', 'a')) as t(gate, how, y)"
     )
-    staged = db.ingest(query, "rows").event_tree(blank="structural").set_stages({})
+    staged = (
+        db.ingest(query, "rows")
+        .event_tree(blank="structural", sampling_zeros="none")
+        .set_stages({}, prior="mass")
+    )
     network = read_network(staged)
     assert network.levels["how"] == ["x", "z", NA]
     assert network.tables["how"][("no",)] == [0.0, 0.0, 1.0]
@@ -741,8 +757,8 @@ def test_a_variable_that_is_not_asked_everywhere_has_a_label_for_it(db: Database
 
 def test_labels_of_the_staging_are_those_of_the_network(db: Database) -> None:
     query = "select ['a', 'b', 'c'][i % 3 + 1] as x, i % 2 as y from range(60) t(i)"
-    tree = db.ingest(query, "rows").event_tree(order=["y", "x"])
-    staged = tree.set_stages({}, relabel={"c": "d"})
+    tree = db.ingest(query, "rows").event_tree(order=["y", "x"], sampling_zeros="none")
+    staged = tree.set_stages({}, relabel={"c": "d"}, prior="mass")
     assert read_network(staged).levels["x"] == ["a", "b", "d"]
 
 
@@ -785,8 +801,10 @@ def test_a_file_with_odd_labels_goes_through_a_database(db: Database, tmp_path: 
     found = read_bif(file)
     assert found.name == "odd network"
     assert found.levels == network.levels
-    tree = db.ingest(pd.DataFrame({"my name": labels, "x|y": labels}), "rows").event_tree()
-    assert edges_of(tree.set_stages(file)) != {}
+    tree = db.ingest(pd.DataFrame({"my name": labels, "x|y": labels}), "rows").event_tree(
+        sampling_zeros="none"
+    )
+    assert edges_of(tree.set_stages(file, prior="mass")) != {}
     again = db.staged_tree(str(file), "again")
     same(network, read_network(again))
 
@@ -927,6 +945,6 @@ def test_the_command_tells_that_parents_are_not_unique(tmp_path: Path) -> None:
     file = str(tmp_path / "x.duckdb")
     with cegdb.open(file) as db:
         rows = pd.DataFrame([(a, a, y) for a in "01" for y in "01"], columns=["X1", "X2", "Y"])
-        db.ingest(rows, "rows").event_tree().set_stages({})
+        db.ingest(rows, "rows").event_tree(sampling_zeros="none").set_stages({}, prior="mass")
     said = CliRunner().invoke(main, ["parents", file, "rows"]).stderr
     assert "note: the parents of 1 variable are not unique" in said

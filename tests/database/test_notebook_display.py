@@ -23,8 +23,8 @@ ROWS = (
 def made():
     with cegdb.open() as db:
         survey = db.ingest(ROWS, name="odd")
-        tree = survey.event_tree()
-        staged = tree.learn_stages()
+        tree = survey.event_tree(sampling_zeros="none")
+        staged = tree.learn_stages(prior="mass", criterion="score")
         yield db, survey, tree, staged, staged.to_ceg()
 
 

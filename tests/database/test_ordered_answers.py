@@ -147,7 +147,7 @@ def test_later_rows_keep_the_scores(db: Database) -> None:
         }
     }
     survey = db.ingest(pd.DataFrame({"a": ["1", "2"], "b": ["1", "3"]}), codebook=book)
-    tree = survey.event_tree("former")
+    tree = survey.event_tree("former", sampling_zeros="none")
     survey.append(pd.DataFrame({"a": ["2"], "b": ["2"]}))
     both = {"a": {"low": -1, "high": 5}, "b": {"1": 0, "2": 1, "3": 2}}
     assert scores(db, survey) == both
@@ -233,7 +233,9 @@ def mean_scores(staged: StagedTree, variable: str, alpha: float) -> dict[int, fl
 
 @pytest.mark.parametrize("structure_prior", ["flat", "size"])
 def test_ordinal_stages_are_the_best_neighbours(db: Database, structure_prior: Any) -> None:
-    tree = db.ingest(people(), codebook=BOOK).event_tree(order=["region", "health"])
+    tree = db.ingest(people(), codebook=BOOK).event_tree(
+        order=["region", "health"], sampling_zeros="none"
+    )
     staged = tree.learn_stages(
         method="ordinal", prior="stage", alpha=3.0, structure_prior=structure_prior
     )
@@ -265,16 +267,21 @@ def test_ordinal_stages_are_the_best_neighbours(db: Database, structure_prior: A
 
 
 def test_other_questions_are_learnt_as_by_ahc(db: Database) -> None:
-    tree = db.ingest(people(), codebook=BOOK).event_tree(order=["region", "party"])
+    tree = db.ingest(people(), codebook=BOOK).event_tree(
+        order=["region", "party"], sampling_zeros="none"
+    )
     with pytest.raises(
         StagingError, match="needs a question with ordered answers, or with two"
     ):
-        tree.learn_stages(method="ordinal")
+        tree.learn_stages(method="ordinal", prior="mass")
     assert list(db.stagings) == []
     tree = db.surveys["survey"].event_tree(
         order=["region", "health", "party", "smokes"], sampling_zeros="floret"
     )
-    by_ahc, ordinal = tree.learn_stages(), tree.learn_stages(method="ordinal")
+    by_ahc, ordinal = (
+        tree.learn_stages(prior="mass", criterion="score"),
+        tree.learn_stages(method="ordinal", prior="mass"),
+    )
     assert stages_of(ordinal, "party") == stages_of(by_ahc, "party")
     assert "ordinal: in 2 hyperstages of ordered answers stages are" in str(ordinal.summary)
     assert ordinal.settings["score"] == "log_marginal_likelihood"
@@ -294,7 +301,10 @@ def test_labels_without_a_score_play_no_part_in_the_order(db: Database) -> None:
     rows.loc[::7, "health"] = ""
     book = {"variables": {"health": {**BOOK["variables"]["health"], "missing": ["9"]}}}
     tree = db.ingest(rows, codebook=book).event_tree(
-        order=["region", "health"], missing_policy="category", blank="missing"
+        order=["region", "health"],
+        missing_policy="category",
+        blank="missing",
+        sampling_zeros="none",
     )
     staged = tree.learn_stages(method="ordinal", prior="stage", alpha=4.0)
     means = {}
@@ -313,16 +323,20 @@ def test_labels_without_a_score_play_no_part_in_the_order(db: Database) -> None:
 
 def test_ordinal_stages_are_learnt_again_and_rebuilt(db: Database) -> None:
     survey = db.ingest(people(), codebook=BOOK)
-    staged = survey.event_tree(order=["region", "health"]).learn_stages(method="ordinal")
+    staged = survey.event_tree(order=["region", "health"], sampling_zeros="none").learn_stages(
+        method="ordinal", prior="mass"
+    )
     assert len(staged.stability(runs=20)) == len(staged.stages)
     survey.append(people(seed=2))
     db.rebuild(stages="relearn")
     fresh = db.ingest(pd.concat([people(), people(seed=2)]), "both", codebook=BOOK)
-    again = fresh.event_tree(order=["region", "health"]).learn_stages(method="ordinal")
-    assert stages_of(db.stagings[staged.name], "health") == stages_of(again, "health")
-    few = fresh.event_tree(order=["party", "smokes", "region", "health"]).learn_stages(
-        method="ordinal", max_parents=1
+    again = fresh.event_tree(order=["region", "health"], sampling_zeros="none").learn_stages(
+        method="ordinal", prior="mass"
     )
+    assert stages_of(db.stagings[staged.name], "health") == stages_of(again, "health")
+    few = fresh.event_tree(
+        order=["party", "smokes", "region", "health"], sampling_zeros="none"
+    ).learn_stages(method="ordinal", max_parents=1, prior="mass")
     parents = few.parent_sets.query("variable == 'health' and set_rank == 1")
     assert ["region"] in parents["parents"].map(list).tolist()
 
@@ -339,7 +353,9 @@ def test_ordinal_stages_are_learnt_again_and_rebuilt(db: Database) -> None:
 def test_what_ordinal_cannot_do_is_refused(
     db: Database, settings: dict[str, Any], message: str
 ) -> None:
-    tree = db.ingest(people(), codebook=BOOK).event_tree(order=["region", "health"])
+    tree = db.ingest(people(), codebook=BOOK).event_tree(
+        order=["region", "health"], sampling_zeros="none"
+    )
     with pytest.raises(StagingError, match=message):
         tree.learn_stages(method="ordinal", **settings)
 
@@ -354,9 +370,11 @@ def test_too_many_situations_in_an_order_are_refused(
     db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(learning, "MAX_ORDERED", 7)
-    tree = db.ingest(people(), codebook=BOOK).event_tree(order=["region", "health"])
+    tree = db.ingest(people(), codebook=BOOK).event_tree(
+        order=["region", "health"], sampling_zeros="none"
+    )
     with pytest.raises(StagingError, match=r"up to 7 situations in an order; 8, such as"):
-        tree.learn_stages(method="ordinal")
+        tree.learn_stages(method="ordinal", prior="mass")
 
 
 # -----------------------------------------------------------------------------
@@ -419,7 +437,7 @@ def test_means_are_over_the_answers_that_have_a_score(db: Database) -> None:
     ]
     book = {"variables": {"y": {"ordered": True, "missing": {"9": "refused"}}}}
     survey = db.ingest(counted(rows, "g", "y"), count="n", codebook=book)
-    tree = survey.event_tree(missing_policy="category")
+    tree = survey.event_tree(missing_policy="category", sampling_zeros="none")
     frame = tree.full(alpha=1e-9).means(by="g")
     assert frame["g"].tolist() == ["a", "c"]
     assert frame["mean"].tolist() == pytest.approx([0.5, 0.25])
@@ -459,7 +477,9 @@ def test_intervals_given_the_staging_are_those_of_the_posterior(db: Database) ->
     ]
     book = {"variables": {"y": {"ordered": True}}}
     survey = db.ingest(counted(rows, "g", "y"), count="n", codebook=book)
-    staged = survey.event_tree(order=["g", "y"]).indep(prior="stage", alpha=3)
+    staged = survey.event_tree(order=["g", "y"], sampling_zeros="none").indep(
+        prior="stage", alpha=3
+    )
     frame = staged.means(by="g", given_staging=True)
     mass = np.array([9, 18, 11]) + 1.0
     p, at = mass / mass.sum(), np.array([0, 0.5, 1])
@@ -471,7 +491,11 @@ def test_intervals_given_the_staging_are_those_of_the_posterior(db: Database) ->
 
 
 def test_two_answers_are_ordered_in_any_case(db: Database) -> None:
-    staged = db.ingest(people(), codebook=BOOK).event_tree().learn_stages()
+    staged = (
+        db.ingest(people(), codebook=BOOK)
+        .event_tree(sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+    )
     mean = staged.means("smokes", by="region")
     share = staged.distribution("smokes", by="region").query("smokes == 'yes'")
     assert mean["mean"].tolist() == pytest.approx(share["probability"].tolist())
@@ -501,16 +525,22 @@ def test_what_has_no_order_is_refused(db: Database, ask: Any, message: str) -> N
     rows = people().assign(label=lambda frame: frame["party"])
     staged = (
         db.ingest(rows, codebook=BOOK)
-        .event_tree(order=["region", "health", "party", "smokes", "label"])
-        .learn_stages()
+        .event_tree(
+            order=["region", "health", "party", "smokes", "label"], sampling_zeros="none"
+        )
+        .learn_stages(prior="mass", criterion="score")
     )
     with pytest.raises(QueryError, match=message):
         ask(staged)
 
 
 def test_relabelled_answers_without_a_score_are_refused(db: Database) -> None:
-    tree = db.ingest(people(), codebook=BOOK).event_tree(order=["region", "health"])
-    staged = tree.learn_stages(relabel={("health", "poor"): "bad"})
+    tree = db.ingest(people(), codebook=BOOK).event_tree(
+        order=["region", "health"], sampling_zeros="none"
+    )
+    staged = tree.learn_stages(
+        relabel={("health", "poor"): "bad"}, prior="mass", criterion="score"
+    )
     with pytest.raises(
         QueryError, match="'bad', to which answers to 'health' were relabelled, has"
     ):
@@ -574,7 +604,9 @@ def test_intervals_hold_the_truth_as_often_as_they_say(db: Database) -> None:
 def test_the_commands_print_means_and_cumulative_shares(tmp_path: Path) -> None:
     file = str(tmp_path / "clinic.duckdb")
     with cegdb.open(file) as db:
-        db.ingest(people(), "clinic", codebook=BOOK).event_tree().learn_stages().to_ceg()
+        db.ingest(people(), "clinic", codebook=BOOK).event_tree(
+            sampling_zeros="none"
+        ).learn_stages(prior="mass", criterion="score").to_ceg()
         expected = db.cegs["clinic"].means(by="party")
     words = ["means", file, "clinic", "health", "--by", "party", "--format", "json"]
     found = json.loads(CliRunner().invoke(main, words).stdout)

@@ -66,7 +66,9 @@ def score_of_order(survey: Survey, order: tuple[str, ...], alpha: float) -> floa
     tree = survey.event_tree(
         "one", order=order, missing_policy="complete", sampling_zeros="floret", replace=True
     )
-    staged = tree.learn_stages("one", alpha=alpha, replace=True)
+    staged = tree.learn_stages(
+        "one", alpha=alpha, replace=True, prior="mass", criterion="score"
+    )
     return staged.log_marginal_likelihood
 
 
@@ -127,7 +129,9 @@ def test_every_order_scores_as_its_tree_does_and_the_best_is_found(
         assert winner.score == pytest.approx(most, abs=1e-8)
         assert winner.n_ties == len(tied)
         assert tuple(winner.order) == min(tied, key=lambda order: order[::-1])
-    staged = search.event_tree("best", replace=True).learn_stages(alpha=3)
+    staged = search.event_tree("best", replace=True, sampling_zeros="none").learn_stages(
+        alpha=3, prior="mass", criterion="score"
+    )
     assert staged.log_marginal_likelihood == pytest.approx(search.score, abs=1e-8)
 
 
@@ -145,7 +149,9 @@ def test_the_local_table_has_the_stages_of_each_variable_after_each_set(db: Data
         assert row.score == pytest.approx(sum(part.score for part in parts), abs=1e-9)
         assert row.stages == [part.n_stages for part in parts]
         assert row.n_stages == sum(row.stages)
-        staged = survey.event_tree("one", order=row.order, replace=True).learn_stages(alpha=2)
+        staged = survey.event_tree(
+            "one", order=row.order, replace=True, sampling_zeros="none"
+        ).learn_stages(alpha=2, prior="mass", criterion="score")
         learnt = staged.stages.groupby("variable")["stage"].count()
         assert row.stages == [learnt[x] for x in row.order]
     situations = search.variable_stagings.set_index(["variable"])["n_situations"]
@@ -338,7 +344,9 @@ def test_a_question_comes_after_its_gate_and_has_no_floret_where_it_does_not_app
     local = search.variable_stagings
     after = local[(local["variable"] == "b") & local["predecessors"].map(lambda s: s == ["a"])]
     assert after["n_situations"].item() == 1
-    staged = search.event_tree("best", replace=True).learn_stages(alpha=2)
+    staged = search.event_tree("best", replace=True, sampling_zeros="none").learn_stages(
+        alpha=2, prior="mass", criterion="score"
+    )
     assert staged.log_marginal_likelihood == pytest.approx(search.score, abs=1e-9)
 
 
@@ -392,7 +400,7 @@ def test_rows_without_an_answer_are_left_out_and_told(db: Database) -> None:
         "3 of 103 respondents left out for missing answers: a (1), b (2), c (1)"
         in search.summary
     )
-    tree = search.event_tree("kept", replace=True)
+    tree = search.event_tree("kept", replace=True, sampling_zeros="none")
     assert tree.situations["n"].max() == 100
     whole = short.search_orders(["c", "a"], alpha=2, method="ahc")
     assert "2 of 103 respondents left out for missing answers: c (1), a (1)" in whole.summary
@@ -427,7 +435,10 @@ def test_many_orders_are_counted_and_the_best_hundred_shown(db: Database) -> Non
     assert len(greedy.variable_stagings) < len(search.variable_stagings)
     assert (greedy.n_optimal, greedy.n_orders) == (None, None)
     assert "greedy search: " in greedy.summary
-    assert greedy.event_tree("greedy", replace=True).settings["order"] == greedy.best
+    assert (
+        greedy.event_tree("greedy", replace=True, sampling_zeros="none").settings["order"]
+        == greedy.best
+    )
 
 
 def test_sets_of_variables_that_can_come_first() -> None:
@@ -570,7 +581,9 @@ def test_weights_and_design_effects_count_as_in_the_trees(
     frame["w"] = rng.integers(0, 40, 250) / 10
     survey = db.ingest(frame, name="weighted", weight="w", replace=True)
     search = survey.search_orders(alpha=2, **settings)  # type: ignore[arg-type]
-    staged = search.event_tree("best", replace=True).learn_stages(alpha=2, **settings)  # type: ignore[arg-type]
+    staged = search.event_tree("best", replace=True, sampling_zeros="none").learn_stages(
+        alpha=2, **settings
+    )  # type: ignore[arg-type]
     score = staged.bic if settings.get("method") else staged.log_marginal_likelihood
     assert search.score == pytest.approx(score, abs=1e-6)
     assert f"  weighting: {settings.get('weighting', 'situation')}" in search.summary
@@ -675,7 +688,9 @@ def test_the_best_order_is_at_least_as_good_as_that_of_the_reference(
     if is_same:
         assert (search.best, search.score) == (best["order"], pytest.approx(bic, abs=1e-6))
     assert survey.search_orders(method="bhc", search="greedy").score >= search.score - 1e-6
-    staged = search.event_tree("best", replace=True).learn_stages(method="bhc")
+    staged = search.event_tree("best", replace=True, sampling_zeros="none").learn_stages(
+        method="bhc", prior="mass"
+    )
     assert staged.bic == pytest.approx(search.score, abs=1e-6)
 
 
@@ -684,9 +699,10 @@ def test_the_best_order_is_at_least_as_good_as_that_of_the_reference(
 def test_any_method_of_learning_can_be_used(db: Database, method: str) -> None:
     survey = ingested(db, random_rows(15, [2, 2, 2], 300))
     search = survey.search_orders(method=method)  # type: ignore[arg-type]
-    staged = search.event_tree("best", replace=True).learn_stages(
+    staged = search.event_tree("best", replace=True, sampling_zeros="none").learn_stages(
         method=method,  # type: ignore[arg-type]
         alpha=2,
+        prior="mass",
     )
     score = staged.log_marginal_likelihood if method == "auto" else staged.bic
     assert score == pytest.approx(search.score, abs=1e-6)
@@ -702,7 +718,7 @@ def test_exact_stages_of_an_order_are_no_worse_than_merged_ones(db: Database) ->
     best = survey.search_orders(method="exact", score="log_marginal_likelihood")
     assert best.score >= merged.score - 1e-9
     staged = survey.event_tree(order=best.best, sampling_zeros="full").learn_stages(
-        method="exact", score="log_marginal_likelihood", alpha=3
+        method="exact", score="log_marginal_likelihood", alpha=3, prior="mass"
     )
     assert staged.log_marginal_likelihood >= best.score - 1e-9
 
@@ -718,7 +734,9 @@ def test_small_hyperstages_have_their_best_staging_and_the_margin_is_told(db: Da
     assert search.score == pytest.approx(-44.08296769213717, abs=1e-9)
     tree = survey.event_tree("small", order=search.best, sampling_zeros="full")
     for method in ("exact", "ahc"):
-        staged = tree.learn_stages(method=method, score="log_marginal_likelihood", alpha=3)
+        staged = tree.learn_stages(
+            method=method, score="log_marginal_likelihood", alpha=3, prior="mass"
+        )
         assert staged.log_marginal_likelihood == pytest.approx(search.score, abs=1e-9)
     scores = search.orders["score"]
     runner_up = scores[scores < search.score - 1e-6].max()

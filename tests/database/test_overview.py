@@ -52,12 +52,12 @@ def made(db: Database, sample: StagedSample, counts: list[int]) -> StagedTree:
 
     frame = pd.DataFrame(rows, columns=[*sample.order, "people"], dtype=object)
     survey = db.ingest(frame, name="s", count="people", replace=True)
-    tree = survey.event_tree(blank="structural", replace=True)
+    tree = survey.event_tree(blank="structural", replace=True, sampling_zeros="none")
     stages = {
         tuple(label for _, label in path): stage.replace("{", "").replace("}", "")
         for path, stage in sample.stage.items()
     }
-    return tree.set_stages(stages, hyperstages="labels", replace=True)
+    return tree.set_stages(stages, hyperstages="labels", replace=True, prior="mass")
 
 
 def variables_asked(whole: Graph, order: list[str]) -> list[str]:
@@ -283,7 +283,9 @@ def assert_tells_no_hidden_count(found: Any, below: int, min_n: int) -> None:
 @pytest.mark.slow
 def test_what_fits_is_drawn_whole(db: Database) -> None:
     survey = db.ingest("select i % 2 as x, i % 3 as y from range(30) t(i)")
-    staged = survey.event_tree().learn_stages()
+    staged = survey.event_tree(sampling_zeros="none").learn_stages(
+        prior="mass", criterion="score"
+    )
     for found in (staged.tree, staged, staged.to_ceg()):
         whole, graph = found.to_networkx(), found.overview()
         assert dict(graph.nodes(data=True)) == dict(whole.nodes(data=True))
@@ -298,7 +300,7 @@ def test_what_fits_is_drawn_whole(db: Database) -> None:
 def test_a_bound_is_chosen_where_a_picture_cannot_hold_all(db: Database) -> None:
     columns = "i % 4 as a, i % 5 as b, i % 7 as c, i % 11 as d, i % 13 as e"
     wide = f"select {columns} from range(20020) t(i)"  # noqa: S608
-    staged = db.ingest(wide).event_tree().set_stages({})
+    staged = db.ingest(wide).event_tree(sampling_zeros="none").set_stages({}, prior="mass")
     for found in (staged.tree, staged, staged.to_ceg()):
         graph = found.overview()
         assert graph.graph["is_chosen"]
@@ -333,7 +335,7 @@ def test_a_caption_tells_that_hidden_numbers_are_collapsed(db: Database) -> None
         "('n', 'l', 'o', 60), ('s', 'h', 'f', 3), ('s', 'h', 'o', 30), ('s', 'l', 'f', 11), "
         "('s', 'l', 'o', 70), ('w', 'l', 'o', 1)) as t(area, risk, fall, people)"
     )
-    tree = db.ingest(rows, name="hidden", count="people").event_tree()
+    tree = db.ingest(rows, name="hidden", count="people").event_tree(sampling_zeros="none")
     why = "not drawn (fewer than 3 people or a number left out)"
     assert why in tree.figure(min_n=5, collapse_below=3).caption
     assert "not drawn (fewer than 3 people)" in tree.figure(collapse_below=3).caption
@@ -344,7 +346,9 @@ def test_a_caption_tells_that_hidden_numbers_are_collapsed(db: Database) -> None
 def test_a_bound_that_is_no_whole_number_is_refused(
     database: Database, name: str, bound: Any
 ) -> None:
-    tree = database.ingest("select 1 as x", name="one", replace=True).event_tree(replace=True)
+    tree = database.ingest("select 1 as x", name="one", replace=True).event_tree(
+        replace=True, sampling_zeros="none"
+    )
     with pytest.raises(GraphError, match=f"{name} must be a whole number of 1 or more, not "):
         tree.overview(**{name: bound})
 
@@ -352,7 +356,13 @@ def test_a_bound_that_is_no_whole_number_is_refused(
 @pytest.mark.slow
 def test_a_ceg_given_evidence_has_an_overview(db: Database) -> None:
     survey = db.ingest("select i % 2 as x, i % 3 as y, i % 5 as z from range(60) t(i)")
-    ceg = survey.event_tree().set_stages({}).to_ceg().given(y="1").save("given")
+    ceg = (
+        survey.event_tree(sampling_zeros="none")
+        .set_stages({}, prior="mass")
+        .to_ceg()
+        .given(y="1")
+        .save("given")
+    )
     graph = ceg.overview(top_variables=1)
     assert [data["text"] for _, data in graph.nodes(data=True) if "text" in data]
     assert graph.graph["n_drawn"] == 1
@@ -364,7 +374,11 @@ def test_hostile_labels_stay_as_they_are(db: Database, tmp_path: Path) -> None:
 
     rows = [(a, b) for a in HOSTILE for b in HOSTILE for _ in range(1 + len(a) % 3)]
     frame = pd.DataFrame(rows, columns=["<x>", '"y"'])
-    staged = db.ingest(frame).event_tree().learn_stages()
+    staged = (
+        db.ingest(frame)
+        .event_tree(sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+    )
     graph = staged.overview(collapse_below=15)
     whole = staged.to_networkx()
     drawn = [edge for edge in graph.edges(keys=True) if "n_hidden" not in graph.nodes[edge[1]]]
@@ -381,7 +395,7 @@ def test_more_labels_than_a_picture_holds_are_collapsed_below_a_number_of_people
 ) -> None:
     """All positions have fewer people: the bound chosen is near theirs, and not endless."""
     survey = db.ingest("select 'n' || i % 2500 as a, i % 2 as b from range(5000) t(i)")
-    ceg = survey.event_tree().set_stages({}).to_ceg()
+    ceg = survey.event_tree(sampling_zeros="none").set_stages({}, prior="mass").to_ceg()
     found = ceg.overview()
     assert found.number_of_edges() < 10
     assert 5_000 < found.graph["collapse_below"] <= 50_010

@@ -60,8 +60,8 @@ UNSEEN = "a\x7fb\x85c\u2028d\x9be"
 def made() -> Iterator[Database]:
     """Give a database with a CEG, one given evidence, and one with hostile texts."""
     with cegdb.open() as database:
-        tree = database.ingest(GATED, "gated").event_tree()
-        ceg = tree.learn_stages(name="gated").to_ceg()
+        tree = database.ingest(GATED, "gated").event_tree(sampling_zeros="none")
+        ceg = tree.learn_stages(name="gated", prior="mass", criterion="score").to_ceg()
         ceg.given(w="yes").save("given")
         rows = ", ".join(
             "(" + ", ".join("'" + text.replace("'", "''") + "'" for text in row) + ")"
@@ -70,8 +70,10 @@ def made() -> Iterator[Database]:
         )
         columns = ", ".join('"' + name.replace('"', '""') + '"' for name in (FACT, "s'", "y"))
         survey = database.ingest(f"select * from (values {rows}) as t({columns})", FACT)  # noqa: S608
-        survey.event_tree().set_stages({}).to_ceg()
-        database.ingest(CHAIN, "chain").event_tree().set_stages({}).to_ceg()
+        survey.event_tree(sampling_zeros="none").set_stages({}, prior="mass").to_ceg()
+        database.ingest(CHAIN, "chain").event_tree(sampling_zeros="none").set_stages(
+            {}, prior="mass"
+        ).to_ceg()
         yield database
 
 
@@ -118,9 +120,9 @@ def test_a_page_is_the_same_bytes_and_runs_its_own_two_scripts_only(
     assert one == made.cegs["gated"].report.page(tmp_path / "two.htm").read_bytes()
     with cegdb.open() as again:
         shuffled = GATED + " order by hash(i)"
-        tree = again.ingest(shuffled, "gated").event_tree()
+        tree = again.ingest(shuffled, "gated").event_tree(sampling_zeros="none")
         other = embedded(
-            tree.learn_stages(name="gated")
+            tree.learn_stages(name="gated", prior="mass", criterion="score")
             .to_ceg()
             .report.page(tmp_path / "3.html")
             .read_text()
@@ -247,13 +249,15 @@ def test_the_merge_log_gives_the_stages_or_says_why_not(made: Database) -> None:
 
     for row in ceg.staging.florets.itertuples():
         assert root(row.vertex_id) == row.stage_id
-    by_hand = ceg.staging.tree.set_stages({("a",): "s"}, name="by hand").to_ceg()
+    by_hand = ceg.staging.tree.set_stages({("a",): "s"}, name="by hand", prior="mass").to_ceg()
     assert "the stages were given" in model_of(by_hand)["merges"]
     made.drop("staging", "by hand")
     with cegdb.open() as other:
         rows = "select i % 4 as x, i * 7 % 10 < 3 + i % 4 as y from range(80) t(i)"
-        tree = other.ingest(rows).event_tree()
-        started = tree.learn_stages(initial=[[("0",), ("3",)]]).to_ceg()
+        tree = other.ingest(rows).event_tree(sampling_zeros="none")
+        started = tree.learn_stages(
+            initial=[[("0",), ("3",)]], prior="mass", criterion="score"
+        ).to_ceg()
         assert len(started.staging.merges) > 0
         assert "began with groups" in model_of(started)["merges"]
 
@@ -262,7 +266,9 @@ def test_the_merge_log_gives_the_stages_or_says_why_not(made: Database) -> None:
 def test_a_ceg_in_which_nobody_is_asked_anything_has_a_page() -> None:
     with cegdb.open() as database:
         survey = database.ingest("select null::varchar as x from range(9)", "silent")
-        found = model_of(survey.event_tree().set_stages({}).to_ceg())
+        found = model_of(
+            survey.event_tree(sampling_zeros="none").set_stages({}, prior="mass").to_ceg()
+        )
     assert found["head"].endswith("0 situations, 0 stages, 0 positions and 0 edges")
     assert [one["name"] for one in found["ceg"]["positions"]] == ["w_inf"]
 
@@ -476,7 +482,12 @@ def test_characters_that_show_nothing_have_symbols(browser: Any, tmp_path: Path)
     with cegdb.open() as database:
         rows = f"select ['{UNSEEN}', 'u'][1 + i % 2] as x, i % 3 as y from range(60) t(i)"  # noqa: S608
         survey = database.ingest(rows, "a\x00\x1b[31m\x01b")
-        file = survey.event_tree().set_stages({}).to_ceg().report.page(tmp_path / "page.html")
+        file = (
+            survey.event_tree(sampling_zeros="none")
+            .set_stages({}, prior="mass")
+            .to_ceg()
+            .report.page(tmp_path / "page.html")
+        )
     assert not re.search(rb"[\x00-\x08\x0b-\x1f]", file.read_bytes())
     page = browser.new_page(viewport={"width": 1400, "height": 900})
     page.goto(file.as_uri())

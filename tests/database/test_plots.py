@@ -45,7 +45,9 @@ HOSTILE = [
 def chds() -> Iterator[StagedTree]:
     with cegdb.open() as db:
         survey = db.ingest(DEMOS["chds"].select(), name="chds", count="people")
-        yield survey.event_tree(order=ORDER).learn_stages(alpha=3)
+        yield survey.event_tree(order=ORDER, sampling_zeros="none").learn_stages(
+            alpha=3, prior="mass", criterion="score"
+        )
 
 
 def words(picture: Picture) -> str:
@@ -155,14 +157,16 @@ def test_what_would_follow_is_the_bayes_factor_of_joining(chds: StagedTree) -> N
 
 @pytest.mark.slow
 def test_the_cut_of_merges_says_what_decided(chds: StagedTree) -> None:
-    staged = chds.tree.learn_stages("tested", criterion="test", replace=True)
+    staged = chds.tree.learn_stages("tested", criterion="test", replace=True, prior="mass")
     for picture in (staged.plot.merges(), staged.plot.dendrogram()):
         assert "beyond which tests tell the situations of a stage apart" in picture.caption
 
 
 @pytest.mark.slow
 def test_only_stages_merged_pair_by_pair_have_merges(chds: StagedTree) -> None:
-    climbed = chds.tree.learn_stages("climbed", method="hc", score="bic", replace=True)
+    climbed = chds.tree.learn_stages(
+        "climbed", method="hc", score="bic", replace=True, prior="mass"
+    )
     with pytest.raises(StagingError, match="not merged pair by pair"):
         climbed.plot.dendrogram()
 
@@ -220,8 +224,12 @@ def test_small_counts_are_hidden_in_every_plot() -> None:
             "case when i % 700 = 7 then 'p' when i % 3 = 0 then 'q' else 'r' end as z "
             "from range(1347) t(i)"
         )
-        staged = db.ingest(rows, "rows").event_tree().learn_stages()
-        other = staged.tree.set_stages({}, "own")
+        staged = (
+            db.ingest(rows, "rows")
+            .event_tree(sampling_zeros="none")
+            .learn_stages(prior="mass", criterion="score")
+        )
+        other = staged.tree.set_stages({}, "own", prior="mass")
         names, table = staged.rows("staged_vertices", min_n=10)
         place = names.index("n")
         secret = (
@@ -253,8 +261,10 @@ def test_hostile_labels_are_texts_and_files_are_the_same_each_time(tmp_path: Pat
                 r"\textbf{" + "z" * 120: some.choice(HOSTILE[:4], 330),
             }
         )
-        tree = db.ingest(frame, "<script>$n$</script>").event_tree()
-        return tree.learn_stages(name="& </svg> $x_1$"), tree.set_stages({}, name="B" * 90)
+        tree = db.ingest(frame, "<script>$n$</script>").event_tree(sampling_zeros="none")
+        return tree.learn_stages(
+            name="& </svg> $x_1$", prior="mass", criterion="score"
+        ), tree.set_stages({}, name="B" * 90, prior="mass")
 
     with cegdb.open() as db, cegdb.open() as other_db:
         staged, other = made(db)
@@ -321,7 +331,7 @@ def test_a_flow_has_the_width_asked_for_and_tells_evidence(chds: StagedTree) -> 
 
 @pytest.mark.slow
 def test_shares_are_written_only_where_their_cells_have_room(chds: StagedTree) -> None:
-    other = chds.tree.set_stages({}, name="apart", replace=True)
+    other = chds.tree.set_stages({}, name="apart", replace=True, prior="mass")
     for width, is_written in ((170, True), (80, False)):
         picture = chds.plot.costaging("Admission", other, width_mm=width)
         assert (

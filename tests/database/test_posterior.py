@@ -39,7 +39,7 @@ def learnt(db: Database, **settings: Any) -> StagedTree:
     """Learn the stages of the groups."""
     return (
         db.ingest(GROUPS, "groups", columns=["g", "y", "z"])
-        .event_tree()
+        .event_tree(sampling_zeros="none")
         .learn_stages(**settings)
     )
 
@@ -100,7 +100,11 @@ def test_the_published_stagings_of_events(
     tree = db.demo("chds").staging.tree
     word = {"H": "High", "L": "Low"}
     groups = [[tuple(word[letter] for letter in one) for one in stage] for stage in stages]
-    table = tree.set_stages(groups, alpha=3).posterior().hyperstages.set_index("variable")
+    table = (
+        tree.set_stages(groups, alpha=3, prior="mass")
+        .posterior()
+        .hyperstages.set_index("variable")
+    )
     assert table.loc["Events", "probability"] == pytest.approx(probability, abs=5e-5)
 
 
@@ -108,7 +112,7 @@ def test_the_published_stagings_of_events(
 def test_the_best_staging_known_can_be_made(db: Database) -> None:
     staged = db.demo("chds").staging
     best = staged.posterior().best
-    made = staged.tree.set_stages(best[["vertex_id", "best_stage"]], alpha=3)
+    made = staged.tree.set_stages(best[["vertex_id", "best_stage"]], alpha=3, prior="mass")
     assert made.log_marginal_likelihood == pytest.approx(-2478.173256, abs=1e-6)
     found = made.posterior()
     assert found.log_gain == 0
@@ -151,8 +155,11 @@ def test_the_stages_shown_have_the_log_posterior_that_learning_states(
 
 @pytest.mark.slow
 def test_weights_count_as_in_learning(db: Database) -> None:
-    tree = db.ingest(GROUPS, "weighed", weight="w").event_tree()
-    by_rows, by_weight = tree.learn_stages(weighting="none"), tree.learn_stages()
+    tree = db.ingest(GROUPS, "weighed", weight="w").event_tree(sampling_zeros="none")
+    by_rows, by_weight = (
+        tree.learn_stages(weighting="none", prior="mass", criterion="score"),
+        tree.learn_stages(prior="mass", criterion="score"),
+    )
     for staged in (by_rows, by_weight):
         shown = staged.posterior().hyperstages["log_shown"].sum()
         assert shown == pytest.approx(staged.log_marginal_likelihood, abs=1e-8)
@@ -175,7 +182,11 @@ def test_a_larger_hyperstage_is_sampled_and_says_how_well(db: Database, sound: S
         "select i % 16 as g, if(hash(i) % 10 < if(i % 2 = 0, 3, 6), 'y', 'n') as y "
         "from range(1600) as t(i)"
     )
-    staged = db.ingest(rows, "sixteen").event_tree().learn_stages()
+    staged = (
+        db.ingest(rows, "sixteen")
+        .event_tree(sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+    )
     found = staged.posterior(samples=60, seed=3)
     table = found.hyperstages.set_index("variable")
     assert table["method"].to_dict() == {"g": "exact", "y": "sampled"}
@@ -242,7 +253,11 @@ def test_a_read_only_file_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_tree_without_questions_has_no_posterior_to_speak_of(db: Database) -> None:
-    staged = db.ingest("select 'a' as x", "one").event_tree().learn_stages()
+    staged = (
+        db.ingest("select 'a' as x", "one")
+        .event_tree(sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+    )
     found = staged.posterior()
     assert len(found.hyperstages) == len(found.pairs) == len(found.best) == 0
     assert len(found.probabilities) == 0
@@ -338,7 +353,9 @@ def test_averages_are_those_of_the_posterior_with_weights_and_other_labels(
     db: Database, sound: Sound
 ) -> None:
     survey = db.ingest(GROUPS, "groups", columns=["g", "y", "z"], weight="w")
-    staged = survey.event_tree().learn_stages(relabel={"yes": "no answer of p"})
+    staged = survey.event_tree(sampling_zeros="none").learn_stages(
+        relabel={"yes": "no answer of p"}, prior="mass", criterion="score"
+    )
     found = staged.posterior().probabilities
     averaged = staged.averaged()
     assert averaged.name == "groups-averaged"

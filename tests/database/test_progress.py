@@ -28,8 +28,12 @@ ROWS = (
     "hash(i * 13) % 2 as d from range(2000) as t(i)"
 )
 WORK: dict[str, tuple[Callable[[Database], object], int, str]] = {
-    "tree": (lambda db: db.surveys["s"].event_tree("t"), 10, "step"),
-    "learning": (lambda db: db.trees["s"].learn_stages("t"), 5, "step"),
+    "tree": (lambda db: db.surveys["s"].event_tree("t", sampling_zeros="none"), 10, "step"),
+    "learning": (
+        lambda db: db.trees["s"].learn_stages("t", prior="mass", criterion="score"),
+        5,
+        "step",
+    ),
     "recursion": (lambda db: db.stagings["s"].to_ceg("t"), 4, "height"),
     "baseline": (lambda db: db.stagings["s"].to_ceg("t", stop="baseline"), 4, "height"),
     "alphas": (lambda db: db.trees["s"].alpha_path(), 9, "run"),
@@ -55,7 +59,9 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Progress, float]]:
 
 
 def everything(db: Database) -> None:
-    db.ingest(ROWS, name="s").event_tree().learn_stages().to_ceg()
+    db.ingest(ROWS, name="s").event_tree(sampling_zeros="none").learn_stages(
+        prior="mass", criterion="score"
+    ).to_ceg()
 
 
 @pytest.mark.slow
@@ -82,9 +88,9 @@ def test_the_part_that_is_done_grows_to_all(
 def test_work_that_fails_is_not_shown_as_done(db: Database) -> None:
     survey = db.ingest("select i % 2 as x, i % 3 as y from range(12) as t(i)", name="s")
     with pytest.raises(TreeError, match="impossible"):
-        survey.event_tree(impossible=[{"x": 0}])
+        survey.event_tree(impossible=[{"x": 0}], sampling_zeros="none")
     assert db.progress.fraction != 1
-    survey.event_tree()
+    survey.event_tree(sampling_zeros="none")
     assert db.progress.fraction == 1
 
 

@@ -313,7 +313,7 @@ def test_one_survey_gives_a_tree_of_any_order(db: Database, data: st.DataObject)
     for _ in range(3):
         order = data.draw(st.permutations(table.order))
         order = order[: data.draw(st.integers(1, len(order)))]
-        survey.event_tree(order=order, replace=True)
+        survey.event_tree(order=order, replace=True, sampling_zeros="none")
         assert same_tree(db, oracle.event_tree(table.rows, order))
 
 
@@ -322,9 +322,9 @@ def test_an_added_path_that_leaves_out_what_others_answered_is_refused(
 ) -> None:
     survey = ingest(db, [({"X": "a", "Y": "y", "Z": "p"}, 3)], ["X", "Y", "Z"])
     with pytest.raises(TreeError, match=r"leaves out 'Y', but 3 respondents .*\n.*'not appl"):
-        survey.event_tree(add_paths=[{"X": "a", "Z": "p"}])
+        survey.event_tree(add_paths=[{"X": "a", "Z": "p"}], sampling_zeros="none")
     added = {"X": "a", "Y": NOT_APPLICABLE, "Z": "p"}
-    survey.event_tree(add_paths=[added])
+    survey.event_tree(add_paths=[added], sampling_zeros="none")
     assert same_tree(
         db,
         oracle.event_tree(
@@ -354,7 +354,7 @@ def test_a_tree_whose_rows_are_all_left_out_is_a_root(db: Database, sound: Sound
         survey = ingest(db, rows, ["X", "Y"])
         tree = tree_in_chunks(survey, limit, missing_policy="complete")
         assert same_tree(db, oracle.event_tree(rows, ["X", "Y"], missing_policy="complete"))
-        ceg = tree.learn_stages().to_ceg()
+        ceg = tree.learn_stages(prior="mass", criterion="score").to_ceg()
         assert oracle.recover(graph(db)) == {(): None}
         assert ceg.recover()["depth"].tolist() == [0]
         sound(db)
@@ -403,9 +403,9 @@ def staged(draw: Callable[..., Any]) -> Staged:
 def set_stages(
     db: Database, sample: Staged, how: str, alpha: float | None
 ) -> tuple[StagedTree, Tree, Stages]:
-    event_tree = ingest(db, sample.rows, sample.order).event_tree()
+    event_tree = ingest(db, sample.rows, sample.order).event_tree(sampling_zeros="none")
     given_stages = event_tree.set_stages(
-        sample.grouping(how), alpha=alpha, hyperstages=sample.hyperstages
+        sample.grouping(how), alpha=alpha, hyperstages=sample.hyperstages, prior="mass"
     )
     tree = sample.tree
     return given_stages, tree, oracle.stage_of(tree, sample.names)
@@ -528,9 +528,11 @@ def test_situations_not_named_are_their_own_stage(
     for v in tree.situations:
         if v.path not in named and len(v.children) == 1:
             expected[v.path] = ("single edge", allowed[v.id])
-    event_tree = ingest(db, sample.rows, sample.order).event_tree()
+    event_tree = ingest(db, sample.rows, sample.order).event_tree(sampling_zeros="none")
     given_stages = event_tree.set_stages(
-        {labels(path): sample.names[path] for path in named}, hyperstages=sample.hyperstages
+        {labels(path): sample.names[path] for path in named},
+        hyperstages=sample.hyperstages,
+        prior="mass",
     )
     assert dict(of(db, MEMBERS)) == oracle.stage_of(tree, expected)
     alone = [v for v in tree.situations if v.path not in named and len(v.children) > 1]
@@ -643,6 +645,8 @@ def learn_and_compare(
         initial=None if initial is None else by_path(initial),
         unobserved="own",
         replace=True,
+        prior="mass",
+        criterion="score",
     )
     used = (oracle.default_alpha(tree) or 1) if alpha is None else alpha
     expected = oracle.ahc(tree, used, allowed, initial)
@@ -790,9 +794,13 @@ def everything(threads: int, *steps: Callable[[Database], object]) -> dict[str, 
 def all_kinds(survey: Survey) -> None:
     """Make two trees of a survey, learnt and given stages, and their CEGs."""
     tree: EventTree = survey.event_tree(sampling_zeros="floret")
-    tree.learn_stages(alpha=2).to_ceg()
-    tree.learn_stages(hyperstages="labels").to_ceg(stop="baseline")
-    survey.event_tree(missing_policy="category").set_stages({}).to_ceg()
+    tree.learn_stages(alpha=2, prior="mass", criterion="score").to_ceg()
+    tree.learn_stages(hyperstages="labels", prior="mass", criterion="score").to_ceg(
+        stop="baseline"
+    )
+    survey.event_tree(missing_policy="category", sampling_zeros="none").set_stages(
+        {}, prior="mass"
+    ).to_ceg()
 
 
 @pytest.mark.slow
@@ -818,12 +826,12 @@ def test_nor_do_they_where_the_work_is_shared_or_spilled(tmp_path: Path) -> None
             f"select {LARGE}, cast(hash(i) % 999 + 1 as decimal(12, 3)) / 7 as w "  # noqa: S608
             f"from range(150000) as r(i) order by {order}"
         )
-        tree = db.ingest(rows, name="large", weight="w").event_tree()
+        tree = db.ingest(rows, name="large", weight="w").event_tree(sampling_zeros="none")
         grouping = (
             "select vertex_id, variable || array_to_string(labels, '|') || vertex_id % 3 "
             "as stage from cegdb.florets where tree = 'large'"
         )
-        tree.set_stages(grouping).to_ceg()
+        tree.set_stages(grouping, prior="mass").to_ceg()
 
     def of_rows(db: Database, query: str) -> str:
         copied = tmp_path / "rows.csv"

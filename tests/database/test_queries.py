@@ -85,9 +85,11 @@ def ceg_of(
         v: [None if row[v] is BLANK else row[v] for row, _ in sample.rows] for v in sample.order
     }
     frame = pd.DataFrame(cells | {"people": [n for _, n in sample.rows]}, dtype=object)
-    tree = db.ingest(frame, name="it", count="people", replace=True).event_tree()
+    tree = db.ingest(frame, name="it", count="people", replace=True).event_tree(
+        sampling_zeros="none"
+    )
     stages = {labels(path): name for path, name in sample.stage.items()}
-    return tree.set_stages(stages, hyperstages=hyperstages).to_ceg()
+    return tree.set_stages(stages, hyperstages=hyperstages, prior="mass").to_ceg()
 
 
 def all_paths(db: Database) -> list[list[Step]]:
@@ -405,8 +407,8 @@ def test_the_death_ceg_of_the_specification(death: ChainEventGraph) -> None:
 @pytest.mark.slow
 def test_exactly_one_of_two_edges_is_not_the_union_of_their_paths(db: Database) -> None:
     rows = "select i // 2 as a, i % 2 as b from range(4) as t(i)"
-    tree = db.ingest(rows, name="w82", replace=True).event_tree()
-    ceg = tree.set_stages({("0",): "b", ("1",): "b"}).to_ceg()
+    tree = db.ingest(rows, name="w82", replace=True).event_tree(sampling_zeros="none")
+    ceg = tree.set_stages({("0",): "b", ("1",): "b"}, prior="mass").to_ceg()
     chances = {("w0", "0"): 4 / 7, ("w0", "1"): 3 / 7, ("w1", "0"): 1 / 3, ("w1", "1"): 2 / 3}
     ceg = set_chances(db, ceg, chances)
     events = [{"a": "1"}, takes("w1", 0)]
@@ -418,7 +420,7 @@ def test_paths_are_never_listed(db: Database) -> None:
     columns = ", ".join(f"hash(i * 100 + {k}) % 2 as v{k}" for k in range(100))
     rows = f"select {columns} from range(3) as t(i)"  # noqa: S608
     survey = db.ingest(rows, name="long", replace=True)
-    ceg = survey.event_tree().set_stages({}).to_ceg()
+    ceg = survey.event_tree(sampling_zeros="none").set_stages({}, prior="mass").to_ceg()
     compiled = ceg._compiled().ceg
     nodes = np.arange(101)
     graph = Graph(nodes[::-1].copy(), np.repeat(nodes[:-1], 2), np.repeat(nodes[1:], 2))
@@ -455,8 +457,10 @@ def test_answers_to_many_questions_behind_a_gate_are_asked_together(db: Database
         ),
     ]
     frame = pd.DataFrame([{"gate": gate, **given, "people": n} for gate, given, n in rows])
-    tree = db.ingest(frame, name="it", count="people", replace=True).event_tree()
-    ceg = tree.learn_stages().to_ceg()
+    tree = db.ingest(frame, name="it", count="people", replace=True).event_tree(
+        sampling_zeros="none"
+    )
+    ceg = tree.learn_stages(prior="mass", criterion="score").to_ceg()
     paths = all_paths(db)
     assert len(paths) == 42
     for known in (
@@ -485,8 +489,8 @@ def falls(db: Database) -> ChainEventGraph:
     codes = {"variables": {"fall": {"values": {1: "yes", 2: "no"}}}}
     return (
         db.ingest(frame, name="hostile", count="n", codebook=codes, replace=True)
-        .event_tree()
-        .learn_stages()
+        .event_tree(sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
         .to_ceg()
     )
 
@@ -653,14 +657,20 @@ def test_costs_are_of_variables_or_of_edges(falls: ChainEventGraph) -> None:
 @pytest.mark.slow
 def test_labels_that_a_staging_joins_are_asked_as_it_shows_them(db: Database) -> None:
     rows = "select ['ill', 'ill*', 'well'][1 + i % 3] as x, i % 2 as y from range(60) as t(i)"
-    tree = db.ingest(rows, name="joined", replace=True).event_tree(order=["y", "x"])
-    plain = tree.learn_stages().to_ceg()
+    tree = db.ingest(rows, name="joined", replace=True).event_tree(
+        order=["y", "x"], sampling_zeros="none"
+    )
+    plain = tree.learn_stages(prior="mass", criterion="score").to_ceg()
     assert 0 < plain.probability(x="ill*") < plain.probability(x=["ill", "ill*"])
     codes = {"variables": {"x": {"same": [["ill", "ill*"]]}}}
     ill = "if(i % 2 = 0, 'ill', 'ill*')"
     rows = f"select if(i // 2 % 2 = 0, {ill}, 'well') as x, i % 2 as y from range(60) as t(i)"  # noqa: S608
     same = db.ingest(rows, name="same", codebook=codes, replace=True)
-    ceg = same.event_tree(order=["y", "x"]).learn_stages().to_ceg()
+    ceg = (
+        same.event_tree(order=["y", "x"], sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+        .to_ceg()
+    )
     assert ceg.probability(x="ill*") == ceg.probability(x="ill") == pytest.approx(0.5)
 
 
@@ -670,8 +680,10 @@ def test_a_label_that_a_staging_renames_means_the_one_it_shows(db: Database) -> 
         "select i % 2 as y, ['good', 'bad', 'good2', 'bad2'][1 + (i % 2) * 2 + i // 2 % 2] as z"
     )
     survey = db.ingest(f"{rows} from range(60) as t(i)", name="renamed", replace=True)
-    tree = survey.event_tree(order=["y", "z"])
-    ceg = tree.set_stages({}, relabel={"good2": "good", "bad2": "bad"}).to_ceg(name="renamed")
+    tree = survey.event_tree(order=["y", "z"], sampling_zeros="none")
+    ceg = tree.set_stages({}, relabel={"good2": "good", "bad2": "bad"}, prior="mass").to_ceg(
+        name="renamed"
+    )
     assert ceg.probability(z="good2") == ceg.probability(z="good") == pytest.approx(0.5)
     assert ceg._compiled().ceg.variables[1].labels == ("bad", "good")
     db.sql("create or replace table renamed as select 'good2' as z")
@@ -684,7 +696,11 @@ def test_a_label_that_a_staging_renames_means_the_one_it_shows(db: Database) -> 
 def test_a_variable_that_nobody_answers_is_asked(db: Database) -> None:
     rows = pd.DataFrame({"x": ["a", "b"], "y": [None, None]})
     survey = db.ingest(rows, name="nobody", replace=True)
-    ceg = survey.event_tree(missing_policy="category").learn_stages().to_ceg()
+    ceg = (
+        survey.event_tree(missing_policy="category", sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+        .to_ceg()
+    )
     assert ceg.probability(y="missing") == 1
     assert list(ceg.marginals()["label"]) == ["a", "b", "missing"]
     with pytest.raises(QueryError, match="'y' has no label 'c'"):
@@ -695,7 +711,11 @@ def test_a_variable_that_nobody_answers_is_asked(db: Database) -> None:
 def test_a_ceg_made_again_is_asked_anew(db: Database) -> None:
     rows = "select i % 4 < 1 as x from range(40) as t(i)"
     survey = db.ingest(rows, name="more", replace=True)
-    ceg = survey.event_tree().learn_stages().to_ceg()
+    ceg = (
+        survey.event_tree(sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+        .to_ceg()
+    )
     few = ceg.probability(x=True)
     survey.append("select true as x from range(40)")
     db.rebuild()
@@ -712,7 +732,9 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = str(tmp_path_factory.mktemp("ask") / "s.duckdb")
     with cegdb.open(path) as db:
         rows = 'select i % 2 as "a=b", i % 8 < 3 as y from range(80) as t(i)'
-        db.ingest(rows, name="s").event_tree().learn_stages().to_ceg()
+        db.ingest(rows, name="s").event_tree(sampling_zeros="none").learn_stages(
+            prior="mass", criterion="score"
+        ).to_ceg()
     return path
 
 
@@ -778,7 +800,9 @@ def test_the_command_says_that_it_asks_former_rows(tmp_path: Path) -> None:
     file = str(tmp_path / "s.duckdb")
     with cegdb.open(file) as db:
         survey = db.ingest("select i % 2 as y from range(8) as t(i)", name="s")
-        survey.event_tree().learn_stages().to_ceg()
+        survey.event_tree(sampling_zeros="none").learn_stages(
+            prior="mass", criterion="score"
+        ).to_ceg()
         survey.append("select 1 as y")
     out, err, code = told(file, "y=1")
     assert "note: CEG 's' is stale" in err

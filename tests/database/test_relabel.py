@@ -66,7 +66,7 @@ def wards(*outcomes: str) -> pd.DataFrame:
 
 def make_w5_1(db: Database) -> None:
     levels = {"Ward": ["hospital", "community"], "Test": ["test+", "no test"]}
-    db.ingest(wards(), name="wards", count="n", levels=levels).event_tree()
+    db.ingest(wards(), name="wards", count="n", levels=levels).event_tree(sampling_zeros="none")
 
 
 @pytest.fixture
@@ -83,9 +83,9 @@ def test_w5_1_equal_labels_make_one_stage_and_one_position(
         StagingError,
         match=r"'g' cannot hold both .* \(death, recovery\), .*\n.*relabel",
     ):
-        w5_1.set_stages(STAGES)
-    assert len(w5_1.set_stages(WARDS, "raw").to_ceg().positions) == 8
-    staged = w5_1.set_stages(STAGES, relabel=OUTCOME)
+        w5_1.set_stages(STAGES, prior="mass")
+    assert len(w5_1.set_stages(WARDS, "raw", prior="mass").to_ceg().positions) == 8
+    staged = w5_1.set_stages(STAGES, relabel=OUTCOME, prior="mass")
     assert "2 edges relabelled" in staged.summary
     ceg = staged.to_ceg()
     assert len(ceg.positions) == 7
@@ -104,7 +104,7 @@ def test_w5_1_equal_labels_make_one_stage_and_one_position(
 @pytest.mark.holds(made_by=make_w5_1)
 def test_w5_1_joining_siblings_is_refused(w5_1: EventTree) -> None:
     with pytest.raises(StagingError) as caught:
-        w5_1.set_stages(STAGES, relabel={**OUTCOME, "death": "recovery"})
+        w5_1.set_stages(STAGES, relabel={**OUTCOME, "death": "recovery"}, prior="mass")
     assert str(caught.value) == (
         "relabel gives 'death', 'recovery' the same label, 'recovery', in situation "
         "('hospital', 'test+') with labels death, recovery\nhint: labels of one situation "
@@ -120,7 +120,7 @@ def test_the_tree_keeps_its_labels_and_paths_are_written_with_them(
 ) -> None:
     before = w5_1.edges.to_csv()
     renamed = {"hospital": "ward", "recovery*": "recovery"}
-    staged = w5_1.set_stages(STAGES, relabel=renamed)
+    staged = w5_1.set_stages(STAGES, relabel=renamed, prior="mass")
     assert w5_1.edges.to_csv() == before
     assert staged.florets.set_index("situation")["labels"]["s6"].tolist() == [
         "death",
@@ -135,7 +135,7 @@ def test_the_tree_keeps_its_labels_and_paths_are_written_with_them(
     changed = joined[joined["label"] != joined["label_of"]]
     assert dict(zip(changed["label"], changed["label_of"], strict=True)) == renamed
     with pytest.raises(StagingError, match="no situation \\('ward', 'test\\+'\\)"):
-        w5_1.set_stages({("ward", "test+"): "g"}, relabel=renamed)
+        w5_1.set_stages({("ward", "test+"): "g"}, relabel=renamed, prior="mass")
 
 
 # -----------------------------------------------------------------------------
@@ -170,7 +170,7 @@ def test_the_tree_keeps_its_labels_and_paths_are_written_with_them(
 def test_a_rule_holds_anywhere_for_a_variable_or_at_a_path(
     db: Database, w5_1: EventTree, relabel: Rules, expected: dict[int, str]
 ) -> None:
-    staged = w5_1.set_stages({}, relabel=relabel)
+    staged = w5_1.set_stages({}, relabel=relabel, prior="mass")
     _, rows = db.rows(
         "select e.parent_id, r.label from cegdb.relabelled_edge as r "
         "inner join cegdb.edge as e using (child_id) "
@@ -256,9 +256,9 @@ def test_what_cannot_be_relabelled_is_refused_and_leaves_nothing(
 ) -> None:
     before = trace(db)
     with pytest.raises(StagingError, match=message):
-        w5_1.learn_stages(relabel=relabel)
+        w5_1.learn_stages(relabel=relabel, prior="mass", criterion="score")
     with pytest.raises(StagingError, match=message):
-        w5_1.set_stages({}, relabel=relabel)
+        w5_1.set_stages({}, relabel=relabel, prior="mass")
     assert trace(db) == before
 
 
@@ -279,13 +279,15 @@ def test_a_text_has_one_id_in_a_survey_and_goes_with_the_last_staging(
     db: Database, w5_1: EventTree, sound: Sound
 ) -> None:
     own = label_ids(db)
-    w5_1.set_stages({}, "first", relabel={"death": "dead", "recovery*": "alive"})
+    w5_1.set_stages({}, "first", relabel={"death": "dead", "recovery*": "alive"}, prior="mass")
     first = label_ids(db)
     assert {text: first[text] - max(own.values()) for text in first.keys() - own.keys()} == {
         "alive": 1,
         "dead": 2,
     }
-    second = w5_1.learn_stages("second", relabel={"death": "dead", "recovery": "well"})
+    second = w5_1.learn_stages(
+        "second", relabel={"death": "dead", "recovery": "well"}, prior="mass", criterion="score"
+    )
     assert label_ids(db) == {**first, "well": max(first.values()) + 1}
     found = second.stage_edges.set_index("label")["label_id"]
     assert set(found["dead"]) == {first["dead"]}
@@ -301,16 +303,20 @@ def test_a_text_has_one_id_in_a_survey_and_goes_with_the_last_staging(
 @pytest.mark.slow
 def test_labels_that_a_codebook_declares_the_same_stay_so(db: Database, sound: Sound) -> None:
     book = {"variables": {"Outcome": {"same": [["recovery", "recovery*"]]}}}
-    tree = db.ingest(wards(), name="wards", count="n", codebook=book).event_tree()
-    staged = tree.set_stages({}, relabel={"death": "end"})
+    tree = db.ingest(wards(), name="wards", count="n", codebook=book).event_tree(
+        sampling_zeros="none"
+    )
+    staged = tree.set_stages({}, relabel={"death": "end"}, prior="mass")
     assert set(map(tuple, staged.stages["labels"])) >= {("end", "recovery")}
-    other = tree.set_stages({}, "other", relabel={"hospital": "recovery*", "recovery": "ok"})
+    other = tree.set_stages(
+        {}, "other", relabel={"hospital": "recovery*", "recovery": "ok"}, prior="mass"
+    )
     assert "recovery" in set(other.stage_edges["label"])
     ceg = other.to_ceg()
     assert set(ceg.edges["label"]) >= {"ok", "recovery"}
     sound(db)
     with pytest.raises(StagingError, match="the same label, 'recovery', in situation"):
-        tree.set_stages({}, relabel={"death": "recovery*"})
+        tree.set_stages({}, relabel={"death": "recovery*"}, prior="mass")
 
 
 # -----------------------------------------------------------------------------
@@ -381,7 +387,9 @@ def grow(db: Database, sample: StagedSample) -> EventTree:
     }
     columns["people"] = [n for _, n in sample.rows]
     frame = pd.DataFrame(columns, dtype=object)
-    return db.ingest(frame, name="it", count="people", replace=True).event_tree()
+    return db.ingest(frame, name="it", count="people", replace=True).event_tree(
+        sampling_zeros="none"
+    )
 
 
 def graph(ceg: ChainEventGraph) -> Graph:
@@ -439,12 +447,12 @@ def test_a_relabelled_staging_and_its_ceg_are_the_oracles(
     new = relabelled(raw, rules)
     if new is None:
         with pytest.raises(StagingError, match="relabel"):
-            tree.set_stages({}, relabel=rules)
+            tree.set_stages({}, relabel=rules, prior="mass")
         return
     named = colours(new, sample)
     stage = oracle.stage_of(new, named)
     by_labels = {oracle.labels(path): name for path, name in named.items()}
-    staged = tree.set_stages(by_labels, relabel=rules)
+    staged = tree.set_stages(by_labels, relabel=rules, prior="mass")
     assert members(one, "stage_member") == stage
     for edge in staged.stage_edges.itertuples():
         right = oracle.probabilities(new, staged._row()["alpha"], stage)
@@ -478,7 +486,9 @@ def test_stages_are_learnt_with_the_new_labels(
     assume(new is not None)
     assert new is not None
     by = data.draw(st.sampled_from(["variable", "labels"]))
-    staged = grow(one, sample).learn_stages(relabel=rules, hyperstages=by)
+    staged = grow(one, sample).learn_stages(
+        relabel=rules, hyperstages=by, prior="mass", criterion="score"
+    )
     learnt = oracle.ahc(new, staged._row()["alpha"], oracle.hyperstages(new, by))  # type: ignore[arg-type]
     assert members(one, "stage_member") == learnt.stage
     assert graph(staged.to_ceg()) == oracle.ceg(new, learnt.stage)
@@ -500,7 +510,7 @@ def test_relabelling_anywhere_never_makes_positions_finer(
     tree = grow(one, sample)
     before, after = [], []
     for partitions, relabel in ((before, None), (after, rules)):
-        staged = tree.set_stages(stages, "it", relabel=relabel, replace=True)
+        staged = tree.set_stages(stages, "it", relabel=relabel, replace=True, prior="mass")
         staged.to_ceg("it", replace=True)
         partitions += [members(one, "stage_member"), members(one, "position_member")]
     assert before[0] == after[0]
@@ -522,7 +532,9 @@ def test_new_names_for_all_change_nothing_but_names(
     tree = grow(one, sample)
     tables: list[Any] = []
     for relabel in (None, names):
-        staged = tree.learn_stages("it", relabel=relabel, replace=True)
+        staged = tree.learn_stages(
+            "it", relabel=relabel, replace=True, prior="mass", criterion="score"
+        )
         ceg = staged.to_ceg("it", replace=True)
         new = names if relabel is None else {label: label for label in names.values()}
         tables.append(
@@ -545,10 +557,12 @@ def test_new_names_for_all_change_nothing_but_names(
 
 
 def panel(db: Database, relabel: Rules) -> StagedTree:
-    tree = db.ingest(wards(), name="wards", count="n").event_tree()
-    staged = tree.learn_stages(relabel=relabel)
-    tree.learn_stages("plain").to_ceg()
-    tree.learn_stages("other", relabel={"recovery": "saved", **relabel}).to_ceg()
+    tree = db.ingest(wards(), name="wards", count="n").event_tree(sampling_zeros="none")
+    staged = tree.learn_stages(relabel=relabel, prior="mass", criterion="score")
+    tree.learn_stages("plain", prior="mass", criterion="score").to_ceg()
+    tree.learn_stages(
+        "other", relabel={"recovery": "saved", **relabel}, prior="mass", criterion="score"
+    ).to_ceg()
     staged.to_ceg()
     return staged
 
@@ -570,7 +584,9 @@ def test_a_rebuild_relabels_again(db: Database, sound: Sound, stages: Any) -> No
     assert set(staged.drift["label"].dropna()) <= set(before["label"]) | set(
         staged.stage_edges["label"]
     )
-    again = staged.tree.learn_stages("again", relabel={("Outcome", "recovery*"): "well"})
+    again = staged.tree.learn_stages(
+        "again", relabel={("Outcome", "recovery*"): "well"}, prior="mass", criterion="score"
+    )
     assert set(again.stage_edges["label_id"]) <= set(labels.values())
     assert "edges relabelled" in staged.summary
     sound(db)
@@ -578,12 +594,14 @@ def test_a_rebuild_relabels_again(db: Database, sound: Sound, stages: Any) -> No
 
 @pytest.mark.slow
 def test_priors_are_given_by_the_labels_of_the_tree(db: Database, sound: Sound) -> None:
-    tree = db.ingest(wards(), name="wards", count="n").event_tree()
+    tree = db.ingest(wards(), name="wards", count="n").event_tree(sampling_zeros="none")
     there = ("hospital", "no test")
     prior = {there: {"recovery*": 3.0, "death": 1.0}}
-    staged = tree.learn_stages(relabel=OUTCOME, prior=prior)
+    staged = tree.learn_stages(relabel=OUTCOME, prior=prior, criterion="score")
     with pytest.raises(StagingError, match="does not fit situation"):
-        tree.learn_stages(relabel=OUTCOME, prior={there: {"recovery": 3.0, "death": 1.0}})
+        tree.learn_stages(
+            relabel=OUTCOME, prior={there: {"recovery": 3.0, "death": 1.0}}, criterion="score"
+        )
     for _ in range(2):
         ((mass,),) = db.rows(
             "select p.prior from cegdb.prior_entry as p inner join cegdb.staged_edges as e "
@@ -602,7 +620,12 @@ def test_priors_are_given_by_the_labels_of_the_tree(db: Database, sound: Sound) 
 def test_alphas_are_compared_with_the_new_labels(w5_1: EventTree) -> None:
     path = w5_1.alpha_path(relabel=OUTCOME)
     at_default = path[path["is_default"]]["log_marginal_likelihood"].item()
-    assert at_default == w5_1.learn_stages(relabel=OUTCOME).log_marginal_likelihood
+    assert (
+        at_default
+        == w5_1.learn_stages(
+            relabel=OUTCOME, prior="mass", criterion="score"
+        ).log_marginal_likelihood
+    )
 
 
 @pytest.mark.slow
@@ -655,16 +678,16 @@ def test_siblings_that_came_to_have_one_label_stop_a_rebuild(db: Database) -> No
 def test_a_probability_is_hidden_wherever_its_new_label_is(db: Database) -> None:
     frame = wards()
     frame["n"] = [40, 40, 40, 40, 40, 40, 3, 40]
-    tree = db.ingest(frame, name="wards", count="n").event_tree()
+    tree = db.ingest(frame, name="wards", count="n").event_tree(sampling_zeros="none")
     outcomes = {(ward, test): "g" for ward in ("hospital", "community")
                 for test in ("test+", "no test")}  # fmt: skip
-    staged = tree.set_stages(outcomes, relabel=OUTCOME)
+    staged = tree.set_stages(outcomes, relabel=OUTCOME, prior="mass")
     names, rows = staged.rows("staged_edges", min_n=5)
     masked = pd.DataFrame(rows, columns=names)
     good = masked[masked["label"].isin(["recovery", "recovery*"])]
     assert set(good["label"]) == {"recovery", "recovery*"}
     assert good["probability"].isna().all()
-    assert tree.set_stages({}, "open").rows("staged_edges", min_n=1)[0] == names
+    assert tree.set_stages({}, "open", prior="mass").rows("staged_edges", min_n=1)[0] == names
 
 
 @pytest.mark.slow

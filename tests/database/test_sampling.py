@@ -35,7 +35,11 @@ HOSTILE = ["", " lead", "NA", "NULL", '"q",x', "new\nline", "it's", "1e5", "01",
 def make_chds(db: Database) -> ChainEventGraph:
     order = ["Social", "Economic", "Events", "Admission"]
     survey = db.ingest(DEMOS["chds"].select(), name="chds", count="people")
-    return survey.event_tree(order=order).learn_stages(alpha=3).to_ceg()
+    return (
+        survey.event_tree(order=order, sampling_zeros="none")
+        .learn_stages(alpha=3, prior="mass", criterion="score")
+        .to_ceg()
+    )
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +73,9 @@ def test_stages_of_a_large_sample_have_the_probabilities_of_the_ceg(
     db: Database, chds: ChainEventGraph
 ) -> None:
     ceg = chds
-    again = db.ingest(ceg.sample(1_000_000, seed=1), name="again").event_tree()
+    again = db.ingest(ceg.sample(1_000_000, seed=1), name="again").event_tree(
+        sampling_zeros="none"
+    )
     positions = ceg.situation_positions[["path", "position"]]
     edges = again.edges.merge(
         again.situations[["vertex_id", "path"]], left_on="parent_id", right_on="vertex_id"
@@ -110,7 +116,12 @@ def hostile(db: Database) -> ChainEventGraph:
             "x": np.tile([*labels, *labels], 6),
         }
     )
-    return db.ingest(frame, name="hostile").event_tree().learn_stages().to_ceg()
+    return (
+        db.ingest(frame, name="hostile")
+        .event_tree(sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+        .to_ceg()
+    )
 
 
 @pytest.mark.slow
@@ -135,12 +146,22 @@ def test_a_cell_is_blank_where_its_variable_does_not_occur(db: Database) -> None
         "select if(i % 3 = 0, 'no', 'yes') as smokes, "
         "if(i % 3 = 0, null, (i % 2)::varchar) as a_day, i % 5 < 2 as ill from range(300) t(i)"
     )
-    ceg = db.ingest(gate).event_tree().learn_stages().to_ceg()
+    ceg = (
+        db.ingest(gate)
+        .event_tree(sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+        .to_ceg()
+    )
     rows = ceg.sample(2000, seed=1)
     assert (rows["a_day"].isna() == (rows["smokes"] == "no")).all()
     assert set(rows["a_day"].cat.categories) == {"0", "1"}
-    again = db.ingest(rows, name="again").event_tree()
-    assert again.learn_stages().to_ceg().probability(a_day="not applicable") > 0.25
+    again = db.ingest(rows, name="again").event_tree(sampling_zeros="none")
+    assert (
+        again.learn_stages(prior="mass", criterion="score")
+        .to_ceg()
+        .probability(a_day="not applicable")
+        > 0.25
+    )
 
 
 def test_what_cannot_be_drawn_is_refused(chds: ChainEventGraph) -> None:
@@ -161,8 +182,8 @@ def test_a_position_that_asks_several_variables_is_refused(db: Database) -> None
         "select if(i % 2 = 0, 'a', 'b') as x, if(i % 2 = 0, (i % 3 < 1)::varchar, null) as y, "
         "if(i % 2 = 0, null, (i % 3 < 1)::varchar) as z from range(600) t(i)"
     )
-    tree = db.ingest(rows).event_tree()
-    ceg = tree.learn_stages(hyperstages="labels").to_ceg()
+    tree = db.ingest(rows).event_tree(sampling_zeros="none")
+    ceg = tree.learn_stages(hyperstages="labels", prior="mass", criterion="score").to_ceg()
     with pytest.raises(QueryError, match="situations with different variables"):
         ceg.sample(10)
 

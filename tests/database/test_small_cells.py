@@ -43,7 +43,7 @@ FALLS = """
 
 
 def falls(db: Database) -> EventTree:
-    return db.ingest(FALLS, name="falls", count="people").event_tree()
+    return db.ingest(FALLS, name="falls", count="people").event_tree(sampling_zeros="none")
 
 
 def table(found: Any, view: str, min_n: int | None) -> list[Row]:
@@ -231,7 +231,7 @@ def ingested(
     )
     frame["people"] = list(itertools.islice(itertools.cycle(counts), len(rows)))
     survey = db.ingest(frame, name="it", count="people", structural=["na"], missing=["MISS"])
-    return survey.event_tree(gate_min_rows=1)
+    return survey.event_tree(gate_min_rows=1, sampling_zeros="none")
 
 
 COUNTS = st.lists(st.sampled_from([1, 1, 2, 3, 4, 5, 7, 20, 100]), min_size=1, max_size=7)
@@ -264,7 +264,7 @@ def test_no_hidden_count_of_a_ceg_comes_back(
         {"vertex_id": row["vertex_id"], "stage": f"{row['variable']}{labels}{colour}"}
         for row, colour, labels in zip(situations, colours, tree.florets["labels"], strict=True)
     ]
-    staged = tree.set_stages(pd.DataFrame(grouping))
+    staged = tree.set_stages(pd.DataFrame(grouping), prior="mass")
     assert_tree_is_safe(tree, min_n)
     assert_ceg_is_safe(staged, min_n)
     seen = table(staged, "staged_edges", min_n)
@@ -376,7 +376,7 @@ def test_those_who_stop_count_as_one_more_answer(db: Database) -> None:
         f"select * from (values {rows}) as t(a, b, people)",  # noqa: S608
         count="people",
     )
-    tree = survey.event_tree(blank="missing")
+    tree = survey.event_tree(blank="missing", sampling_zeros="none")
     seen = {v["vertex"]: (v["n"], v["n_stopped"]) for v in table(tree, "vertices", 3)}
     assert seen["s1"] == (31, None)
     edges = {(e["source"], e["label"]): e for e in table(tree, "tree_edges", 3)}
@@ -395,7 +395,9 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("small") / "falls.duckdb"
     with cegdb.open(path) as db:
         tree = falls(db)
-        tree.set_stages({(): "root", ("north", "low"): "a", ("south", "low"): "a"}).to_ceg()
+        tree.set_stages(
+            {(): "root", ("north", "low"): "a", ("south", "low"): "a"}, prior="mass"
+        ).to_ceg()
     return path
 
 
@@ -535,7 +537,7 @@ def test_run_hides_small_cells_of_its_table_and_picture(tmp_path: Path) -> None:
 def test_a_min_n_that_is_no_whole_number_from_1_is_refused(
     db: Database, tmp_path: Path, min_n: Any
 ) -> None:
-    ceg = falls(db).learn_stages().to_ceg()
+    ceg = falls(db).learn_stages(prior="mass", criterion="score").to_ceg()
     for call_it in (
         lambda: ceg.draw(tmp_path / "a.dot", min_n=min_n),
         lambda: ceg.to_networkx(min_n=min_n),

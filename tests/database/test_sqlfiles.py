@@ -148,9 +148,9 @@ def test_every_step_is_run_writes_the_columns_its_header_names_and_runs_as_shown
         db.ingest("select 'x' as a, 2 as n", "counted", count="n")
         db.ingest(query, "closed", codebook={"gates": {"b": "a = 'u'"}}, missing=["?"])
         ordered = {"variables": {"c": {"ordered": True}}}
-        db.ingest(query, "ordered", codebook=ordered, missing=["?"]).event_tree().learn_stages(
-            method="ordinal"
-        )
+        db.ingest(query, "ordered", codebook=ordered, missing=["?"]).event_tree(
+            sampling_zeros="none"
+        ).learn_stages(method="ordinal", prior="mass")
         survey.search_orders(["b", "c"])
         survey.explore("c")
         tree = tree_in_chunks(
@@ -159,9 +159,16 @@ def test_every_step_is_run_writes_the_columns_its_header_names_and_runs_as_shown
             sampling_zeros="floret",
             add_paths=[["u", "x", "p"]],
         )
-        survey.event_tree("zeros", sampling_zeros="auto").learn_stages().intervals()
-        staged = tree.learn_stages(initial=[[("u", "x"), ("v", "x")]], relabel={"x": "z"})
-        tree.learn_stages(initial=staged)
+        survey.event_tree("zeros", sampling_zeros="auto").learn_stages(
+            prior="mass", criterion="score"
+        ).intervals()
+        staged = tree.learn_stages(
+            initial=[[("u", "x"), ("v", "x")]],
+            relabel={"x": "z"},
+            prior="mass",
+            criterion="score",
+        )
+        tree.learn_stages(initial=staged, prior="mass", criterion="score")
         ceg = staged.to_ceg()
         ceg.recover()
         ceg.cuts()
@@ -183,7 +190,7 @@ def test_every_step_is_run_writes_the_columns_its_header_names_and_runs_as_shown
         read_report_data(lists._store, lists.id, limit=20, most_compared=1)
         tree.learn_stages(method="csbhc", prior="path", hyperstages="paper")
         tree.set_stages({}, prior={("u",): 1.5}).to_ceg()
-        other = tree.set_stages({("u",): "s", ("v",): "s"}, hyperstages="labels")
+        other = tree.set_stages({("u",): "s", ("v",): "s"}, hyperstages="labels", prior="mass")
         ceg.report.text("analyst")
         db.compare()
         db.compare(other, staged)
@@ -198,19 +205,25 @@ def test_every_step_is_run_writes_the_columns_its_header_names_and_runs_as_shown
         staged.plot.costaging("c", min_n=2)
         staged.plot.costaging("c", other)
         staged.plot.difference(other)
-        plain = survey.event_tree(name="plain").learn_stages()
+        plain = survey.event_tree(name="plain", sampling_zeros="none").learn_stages(
+            prior="mass", criterion="score"
+        )
         plain.plot.dendrogram(min_n=2)
         plain.plot.situations("b")
         plain.plot.flow()
         plain.to_ceg().plot.flow()
         gated = "select * from (values ('u', null, 'p'), ('v', 'x', 'p')) as t(a, b, c)"
-        jumped = db.ingest(gated, "gated").event_tree(blank="structural")
-        jumped.learn_stages().to_ceg().complete("select 'u' as a")
+        jumped = db.ingest(gated, "gated").event_tree(blank="structural", sampling_zeros="none")
+        jumped.learn_stages(prior="mass", criterion="score").to_ceg().complete(
+            "select 'u' as a"
+        )
         tree_in_chunks(survey, 50, "complete", missing_policy="complete", sampling_zeros="full")
         ceg.assign(query)
         staged.probability(c="p")
         staged.complete("select 'u' as a")
-        relabelled = tree.learn_stages("renamed", relabel={"p": "first"})
+        relabelled = tree.learn_stages(
+            "renamed", relabel={"p": "first"}, prior="mass", criterion="score"
+        )
         relabelled.probability(c="first")
         relabelled.assign(query)
         staged.assign(query)
@@ -218,21 +231,27 @@ def test_every_step_is_run_writes_the_columns_its_header_names_and_runs_as_shown
         ceg.classify(query, "c")
         book = {"variables": {"c": {"same": [["p", "q"]]}}}
         with pytest.raises(cegdb.CegdbError, match="declared the same"):
-            db.ingest(query, "same", weight="w", missing=["?"], codebook=book).event_tree()
+            db.ingest(query, "same", weight="w", missing=["?"], codebook=book).event_tree(
+                sampling_zeros="none"
+            )
         with pytest.raises(cegdb.CegdbError, match="labels"):
-            tree.set_stages({("u",): "s", ("u", "x"): "s"})
+            tree.set_stages({("u",): "s", ("u", "x"): "s"}, prior="mass")
         with pytest.raises(cegdb.CegdbError, match=r"the labels are 'x', 'y'"):
-            tree.set_stages({("u", "w"): "s"})
+            tree.set_stages({("u", "w"): "s"}, prior="mass")
         with pytest.raises(cegdb.CegdbError, match=r"the labels are 'u', 'v', 'x', 'y', "):
-            tree.set_stages({}, relabel={"w": "x"})
-        tree.set_stages("select 0 as vertex_id, 's' as stage")
+            tree.set_stages({}, relabel={"w": "x"}, prior="mass")
+        tree.set_stages("select 0 as vertex_id, 's' as stage", prior="mass")
         tree.set_stages(
             {}, prior="select 1 as vertex_id, unnest(['x', 'y']) as label, 2 as prior"
         )
-        tree.learn_stages(frozen={("u",): "s"}).stability(runs=1)
-        tree.learn_stages(frozen="select 1 as vertex_id, 's' as stage")
+        tree.learn_stages(frozen={("u",): "s"}, prior="mass", criterion="score").stability(
+            runs=1
+        )
+        tree.learn_stages(
+            frozen="select 1 as vertex_id, 's' as stage", prior="mass", criterion="score"
+        )
         tree.template(tmp_path / "stages.csv")
-        by_hand = tree.set_stages(tmp_path / "stages.csv", depends={"c": ["a"]})
+        by_hand = tree.set_stages(tmp_path / "stages.csv", depends={"c": ["a"]}, prior="mass")
         db.staged_tree(by_hand.to_bayesian_network(), "network")
         levels = {"x": ["a", "b"], "y": ["c", "d"]}
         tables = {"x": {(): [0.5, 0.5]}, "y": {("a",): [0.5, 0.5]}}
@@ -241,15 +260,21 @@ def test_every_step_is_run_writes_the_columns_its_header_names_and_runs_as_shown
         by_hand.join("u1", "u2").split("u1").full()
         by_hand.rename({"u1": "first"})
         with pytest.raises(cegdb.CegdbError, match="'x' at"):
-            tree.set_stages({}, relabel={(("u", "x"), "x"): "z"})
-        sparse = tree.learn_stages("few parents", max_parents=1)
+            tree.set_stages({}, relabel={(("u", "x"), "x"): "z"}, prior="mass")
+        sparse = tree.learn_stages(
+            "few parents", max_parents=1, prior="mass", criterion="score"
+        )
         sparse.score(query)
-        survey.event_tree(name="weighed").learn_stages(weighting="global")
-        tree.learn_stages(name="split").indep().split("u1", [["s1"]])
+        survey.event_tree(name="weighed", sampling_zeros="none").learn_stages(
+            weighting="global", prior="mass", criterion="score"
+        )
+        tree.learn_stages(name="split", prior="mass", criterion="score").indep().split(
+            "u1", [["s1"]]
+        )
         again = db.ingest(query, "again", weight="w", missing=["?"])
         grown = again.event_tree(sampling_zeros="floret")
-        grown.learn_stages().to_ceg().given(visits("w1")).save()
-        grown.learn_stages("few of them", max_parents=1)
+        grown.learn_stages(prior="mass", criterion="score").to_ceg().given(visits("w1")).save()
+        grown.learn_stages("few of them", max_parents=1, prior="mass", criterion="score")
         again.append("select 'v' as a, 'x' as b, 'r' as c, 2 as w")
         db.rebuild()
         assert db.check() == []

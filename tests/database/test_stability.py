@@ -53,7 +53,9 @@ SKIPPED = (
 
 def planted(db: Database, **settings: Any) -> EventTree:
     """Make the tree of the planted stages."""
-    return db.ingest(PLANTED, "planted", count="n", **settings).event_tree()
+    return db.ingest(PLANTED, "planted", count="n", **settings).event_tree(
+        sampling_zeros="none"
+    )
 
 
 def relearning_of(staged: StagedTree) -> Relearning:
@@ -125,8 +127,8 @@ def test_weighted_rows_are_worth_what_learning_takes_them_for(
     rows = f"select *, 0.25 + (row_number() over (order by a, b, c)) % 4 as w from ({SKIPPED})"  # noqa: S608
     staged = (
         db.ingest(rows, "weighed", weight="w")
-        .event_tree()
-        .learn_stages(weighting=weighting, deff=1.5)
+        .event_tree(sampling_zeros="none")
+        .learn_stages(weighting=weighting, deff=1.5, prior="mass", criterion="score")
     )
     relearning = relearning_of(staged)
     replicate = relearning.rows.replicate(relearning.rows.n_ended)
@@ -157,7 +159,7 @@ def ingested(db: Database, staged: StagedTree, replicate: Any, **settings: Any) 
         replace=True,
         **weight,
     )
-    return survey.event_tree().learn_stages(**settings)
+    return survey.event_tree(sampling_zeros="none").learn_stages(**settings)
 
 
 def tables_of_paths(staged: StagedTree) -> pd.DataFrame:
@@ -195,7 +197,7 @@ def test_pairs_and_intervals_are_those_of_surveys_of_the_replicates(
     learning = {name: value for name, value in settings.items() if name != "is_weighed"}
     query = f"select *, if(a = 'u', 2, 0.5) + if(c = 'yes', 1, 0) as w from ({PLANTED})"  # noqa: S608
     weight = {"weight": "w"} if is_weighed else {"columns": ["a", "b", "c"]}
-    tree = db.ingest(query, "planted", count="n", **weight).event_tree()
+    tree = db.ingest(query, "planted", count="n", **weight).event_tree(sampling_zeros="none")
     staged = tree.learn_stages(**learning)
     frozen = set(staged.stages.query("kind == 'given'")["stage_id"])
     stages = members(staged)
@@ -241,7 +243,11 @@ def test_pairs_and_intervals_are_those_of_surveys_of_the_replicates(
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["nonparametric", "parametric"])
 def test_pairs_are_counted_over_the_runs_that_reach_both(db: Database, kind: Any) -> None:
-    staged = db.ingest(SKIPPED, "skipped").event_tree().learn_stages()
+    staged = (
+        db.ingest(SKIPPED, "skipped")
+        .event_tree(sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+    )
     staged.stability(kind, runs=15, seed=2)
     relearning = relearning_of(staged)
     together: Counter[tuple[int, int]] = Counter()
@@ -278,7 +284,7 @@ def test_a_situation_of_one_row_is_not_reached_in_every_replicate(
     db: Database, sound: Sound
 ) -> None:
     tree = db.ingest(SKIPPED, "skipped").event_tree(sampling_zeros="full")
-    staged = tree.learn_stages()
+    staged = tree.learn_stages(prior="mass", criterion="score")
     staged.stability(runs=40)
     pairs = staged.stage_pairs
     rare = pairs[pairs["path"].eq("w") | pairs["other_path"].eq("w")]
@@ -293,7 +299,11 @@ def test_a_situation_of_one_row_is_not_reached_in_every_replicate(
 
 @pytest.mark.slow
 def test_simulated_rows_may_reach_what_no_row_did(db: Database, sound: Sound) -> None:
-    staged = db.ingest(SKIPPED, "skipped").event_tree(sampling_zeros="full").learn_stages()
+    staged = (
+        db.ingest(SKIPPED, "skipped")
+        .event_tree(sampling_zeros="full")
+        .learn_stages(prior="mass", criterion="score")
+    )
     staged.stability("parametric", runs=30)
     pairs = staged.stage_pairs
     assert pairs["n_runs"].min() < 30
@@ -314,7 +324,9 @@ def test_equal_weights_change_nothing(db: Database) -> None:
         rows = f"select *, {weight or 1} as w from ({SKIPPED})"  # noqa: S608
         given = {"weight": "w"} if weight else {"columns": ["a", "b", "c"]}
         survey = db.ingest(rows, "skipped", replace=True, **given)
-        staged = survey.event_tree(replace=True).learn_stages(replace=True)
+        staged = survey.event_tree(replace=True, sampling_zeros="none").learn_stages(
+            replace=True, prior="mass", criterion="score"
+        )
         staged.stability(runs=8)
         staged.stability("parametric", runs=8)
         intervals = [staged.intervals(how, runs=8) for how in ("wilson", "bootstrap")]
@@ -325,7 +337,11 @@ def test_equal_weights_change_nothing(db: Database) -> None:
 
 @pytest.mark.slow
 def test_replicates_keep_the_number_of_rows_and_its_mean_and_variance(db: Database) -> None:
-    staged = db.ingest(SKIPPED, "skipped").event_tree().learn_stages()
+    staged = (
+        db.ingest(SKIPPED, "skipped")
+        .event_tree(sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+    )
     relearning = relearning_of(staged)
     rows = relearning.rows
     data = rows.replicate(rows.n_ended).n
@@ -353,7 +369,7 @@ def test_replicates_keep_the_number_of_rows_and_its_mean_and_variance(db: Databa
 
 @pytest.mark.slow
 def test_simulated_rows_follow_the_shares_of_the_stages(db: Database) -> None:
-    joined = planted(db).learn_stages(method="hclust", n_stages=1)
+    joined = planted(db).learn_stages(method="hclust", n_stages=1, prior="mass")
     relearning = relearning_of(joined)
     mean = np.mean([one.n for one in relearning.replicates("parametric", 200, 3)], axis=0)
     for edge in db.sql(
@@ -368,7 +384,7 @@ def test_simulated_rows_follow_the_shares_of_the_stages(db: Database) -> None:
 def test_planted_stages_are_found_again_and_identical_ones_are_not_firm(
     db: Database, sound: Sound
 ) -> None:
-    staged = planted(db).learn_stages(alpha=3, structure_prior="size")
+    staged = planted(db).learn_stages(alpha=3, structure_prior="size", prior="mass")
     for kind in ("nonparametric", "parametric"):
         pairs = staged.stability(kind, runs=40)
         assert list(pairs["kind"].unique()) == [kind]
@@ -382,7 +398,11 @@ def test_planted_stages_are_found_again_and_identical_ones_are_not_firm(
     null = db.ingest(
         "select i % 20 as a, (i // 20) % 10 < 4 as b from range(4000) t(i)", "null"
     )
-    stability = null.event_tree().learn_stages().stability(runs=20)
+    stability = (
+        null.event_tree(sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+        .stability(runs=20)
+    )
     (share,) = stability.query("variable == 'b'")["mean_share"]
     assert share < 0.75
     sound(db)
@@ -390,7 +410,11 @@ def test_planted_stages_are_found_again_and_identical_ones_are_not_firm(
 
 @pytest.mark.slow
 def test_stages_are_summed_up_by_their_pairs(db: Database) -> None:
-    staged = db.ingest(SKIPPED, "skipped").event_tree().learn_stages(method="bhc", score="aic")
+    staged = (
+        db.ingest(SKIPPED, "skipped")
+        .event_tree(sampling_zeros="none")
+        .learn_stages(method="bhc", score="aic", prior="mass")
+    )
     frame = staged.stability(runs=25)
     pairs = staged.stage_pairs.dropna(subset="share")
     swapped = pairs.rename(columns={"stage": "other_stage", "other_stage": "stage"})
@@ -422,7 +446,11 @@ def test_seed_decides_and_neither_row_order_nor_threads_do() -> None:
     for order, threads, seed in (("a, b, c", 1, 1), ("c desc, b desc, a", 2, 1), ("a", 1, 2)):
         with cegdb.open(threads=threads) as db:
             rows = f"select * from ({SKIPPED}) order by {order}"  # noqa: S608
-            staged = db.ingest(rows, "skipped").event_tree().learn_stages()
+            staged = (
+                db.ingest(rows, "skipped")
+                .event_tree(sampling_zeros="none")
+                .learn_stages(prior="mass", criterion="score")
+            )
             staged.stability(runs=10, seed=seed)
             intervals = staged.intervals("bootstrap", runs=10, seed=seed)
             results.append((staged.stage_pairs, intervals, staged))
@@ -439,7 +467,9 @@ def test_running_again_replaces_and_dropping_or_rebuilding_leaves_nothing(
     db: Database, sound: Sound
 ) -> None:
     survey = db.ingest(PLANTED, "planted", count="n")
-    staged = survey.event_tree().learn_stages()
+    staged = survey.event_tree(sampling_zeros="none").learn_stages(
+        prior="mass", criterion="score"
+    )
     staged.stability(runs=4)
     n_pairs = len(staged.stage_pairs)
     staged.stability("parametric", runs=4)
@@ -470,7 +500,7 @@ def test_running_again_replaces_and_dropping_or_rebuilding_leaves_nothing(
 def test_a_renamed_staging_keeps_its_pairs_and_a_joined_one_has_none(
     db: Database, sound: Sound
 ) -> None:
-    staged = planted(db).learn_stages()
+    staged = planted(db).learn_stages(prior="mass", criterion="score")
     staged.stability(runs=2)
     named = staged.rename({"u1": "frail"}, name="named")
     assert len(named.stage_pairs) == len(staged.stage_pairs)
@@ -481,12 +511,12 @@ def test_a_renamed_staging_keeps_its_pairs_and_a_joined_one_has_none(
 @pytest.mark.slow
 def test_what_cannot_be_relearnt_is_refused(db: Database) -> None:
     tree = planted(db)
-    given = tree.set_stages({}, "own")
+    given = tree.set_stages({}, "own", prior="mass")
     with pytest.raises(StagingError, match=r"'own' were given by hand(.|\n)*learn_stages"):
         given.stability()
     with pytest.raises(StagingError, match="given by hand"):
         given.intervals("bootstrap")
-    staged = tree.learn_stages()
+    staged = tree.learn_stages(prior="mass", criterion="score")
     for settings, message in (
         ({"bootstrap": "jackknife"}, "unknown value 'jackknife' for bootstrap"),
         ({"runs": 0}, "runs must be a whole number from 1 to 10,000,000, not 0"),
@@ -537,7 +567,7 @@ def test_a_large_frame_to_start_from_is_refused(db: Database) -> None:
 def test_a_read_only_database_is_refused_for_what_writes(tmp_path: Path) -> None:
     file = tmp_path / "planted.duckdb"
     with cegdb.open(file) as db:
-        planted(db).learn_stages()
+        planted(db).learn_stages(prior="mass", criterion="score")
     with cegdb.open(file, read_only=True) as db:
         staged = db.stagings["planted"]
         assert len(staged.intervals("goodman")) == 11
@@ -549,7 +579,9 @@ def test_a_read_only_database_is_refused_for_what_writes(tmp_path: Path) -> None
 
 @pytest.mark.slow
 def test_frozen_stages_are_no_pairs_but_have_intervals(db: Database, sound: Sound) -> None:
-    staged = planted(db).learn_stages(frozen=[[("u", "x"), ("v", "x")]])
+    staged = planted(db).learn_stages(
+        frozen=[[("u", "x"), ("v", "x")]], prior="mass", criterion="score"
+    )
     staged.stability(runs=5)
     assert not staged.stage_pairs["path"].isin(["u -> x", "v -> x"]).any()
     intervals = staged.intervals("bootstrap", runs=30)
@@ -561,7 +593,9 @@ def test_frozen_stages_are_no_pairs_but_have_intervals(db: Database, sound: Soun
 
 @pytest.mark.slow
 def test_relabelled_answers_have_intervals(db: Database, sound: Sound) -> None:
-    staged = planted(db).learn_stages(relabel={(("u", "*"), "yes"): "oui"})
+    staged = planted(db).learn_stages(
+        relabel={(("u", "*"), "yes"): "oui"}, prior="mass", criterion="score"
+    )
     intervals = staged.intervals("bootstrap", runs=20)
     assert len(intervals) == 20
     assert set(intervals[intervals["path"].str.startswith("u -> ")]["label"]) == {"no", "oui"}
@@ -573,7 +607,11 @@ def test_relabelled_answers_have_intervals(db: Database, sound: Sound) -> None:
 
 @pytest.mark.slow
 def test_intervals_given_the_staging_are_those_of_the_formulas(db: Database) -> None:
-    staged = db.ingest(SKIPPED, "skipped").event_tree().learn_stages()
+    staged = (
+        db.ingest(SKIPPED, "skipped")
+        .event_tree(sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+    )
     stored = staged.stage_edges
     credible = staged.intervals("credible")
     robust = staged.intervals()
@@ -607,7 +645,11 @@ def test_intervals_given_the_staging_are_those_of_the_formulas(db: Database) -> 
 @pytest.mark.slow
 @pytest.mark.parametrize("deff", [None, 3.0])
 def test_robust_intervals_are_those_of_each_hyperstage(db: Database, deff: Any) -> None:
-    staged = db.ingest(SKIPPED, "skipped").event_tree().learn_stages(deff=deff)
+    staged = (
+        db.ingest(SKIPPED, "skipped")
+        .event_tree(sampling_zeros="none")
+        .learn_stages(deff=deff, prior="mass", criterion="score")
+    )
     found = staged.intervals()
     assert set(found["method"]) == {"robust"}
     assert set(found["given"]) == {"whether or not the situations of a stage are alike"}
@@ -644,7 +686,7 @@ def test_goodman_intervals_are_the_published_ones() -> None:
 @pytest.mark.slow
 def test_shares_of_no_rows_and_single_edges_have_no_interval(db: Database) -> None:
     tree = db.ingest(SKIPPED, "skipped").event_tree(sampling_zeros="full")
-    staged = tree.learn_stages()
+    staged = tree.learn_stages(prior="mass", criterion="score")
     kinds = dict(zip(staged.stages["stage"], staged.stages["kind"], strict=True))
     for method in ("wilson", "goodman"):
         intervals = staged.intervals(method)
@@ -652,7 +694,11 @@ def test_shares_of_no_rows_and_single_edges_have_no_interval(db: Database) -> No
         assert intervals["low"].notna().equals(is_seen)
         assert intervals["high"].notna().equals(is_seen)
     assert staged.intervals()["low"].notna().all()
-    single = db.ingest("select 1 as x", "single").event_tree().learn_stages()
+    single = (
+        db.ingest("select 1 as x", "single")
+        .event_tree(sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+    )
     assert single.intervals()["low"].isna().all()
     assert len(single.intervals("bootstrap", runs=2)) == 0
     assert single.stability(runs=2).empty
@@ -660,8 +706,8 @@ def test_shares_of_no_rows_and_single_edges_have_no_interval(db: Database) -> No
 
 @pytest.mark.slow
 def test_effective_counts_make_intervals_wider(db: Database) -> None:
-    plain = planted(db).learn_stages(method="hclust", n_stages=1)
-    halved = plain.tree.learn_stages(method="hclust", n_stages=1, deff=4)
+    plain = planted(db).learn_stages(method="hclust", n_stages=1, prior="mass")
+    halved = plain.tree.learn_stages(method="hclust", n_stages=1, deff=4, prior="mass")
     for method in ("credible", "wilson", "goodman"):
         one, other = plain.intervals(method), halved.intervals(method)
         ratio = (other["high"] - other["low"]) / (one["high"] - one["low"])
@@ -687,7 +733,7 @@ def test_percentiles_are_those_of_the_numbers_there_are(level: float) -> None:
 def test_the_command_line_prints_stages_and_intervals(tmp_path: Path) -> None:
     file = tmp_path / "planted.duckdb"
     with cegdb.open(file) as db:
-        planted(db).learn_stages()
+        planted(db).learn_stages(prior="mass", criterion="score")
 
     def call(*arguments: str, code: int = 0) -> Any:
         result = CliRunner().invoke(main, [*arguments])
@@ -714,7 +760,9 @@ def test_the_command_line_prints_stages_and_intervals(tmp_path: Path) -> None:
 
 
 def test_the_posterior_of_a_stage_is_its_prior_and_its_counts(db: Database) -> None:
-    staged = db.ingest("select i % 4 < 1 as x from range(40) t(i)").event_tree()
-    learnt = staged.learn_stages(alpha=2)
+    staged = db.ingest("select i % 4 < 1 as x from range(40) t(i)").event_tree(
+        sampling_zeros="none"
+    )
+    learnt = staged.learn_stages(alpha=2, prior="mass", criterion="score")
     masses = intervals_room.posterior_masses(db._store, learnt.id)
     assert masses == {(0, "False"): 31.0, (0, "True"): 11.0}

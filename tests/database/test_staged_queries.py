@@ -41,9 +41,15 @@ def frame_of(sample: StagedSample) -> pd.DataFrame:
 def grown(db: Database, sample: StagedSample, rules: Any) -> StagedTree | None:
     """Stage a tree; None if the rules cannot be."""
     frame = frame_of(sample).assign(people=[n for _, n in sample.rows])
-    tree = db.ingest(frame, name="it", count="people", replace=True).event_tree()
+    tree = db.ingest(frame, name="it", count="people", replace=True).event_tree(
+        sampling_zeros="none"
+    )
     try:
-        return tree.learn_stages(relabel=rules) if rules else tree.learn_stages()
+        return (
+            tree.learn_stages(relabel=rules, prior="mass", criterion="score")
+            if rules
+            else tree.learn_stages(prior="mass", criterion="score")
+        )
     except StagingError:
         return None
 
@@ -109,7 +115,11 @@ def test_a_staged_tree_answers_like_its_ceg(
 
 @pytest.fixture(scope="module")
 def made(database: Database) -> StagedTree:
-    staged: StagedTree = database.ingest(ROWS, name="asked").event_tree().learn_stages()
+    staged: StagedTree = (
+        database.ingest(ROWS, name="asked")
+        .event_tree(sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+    )
     staged.to_ceg()
     return staged
 
@@ -125,7 +135,9 @@ def test_names_and_labels_are_found_like_columns(made: StagedTree, database: Dat
     assert ceg.given(cegdb.evidence.visits("W0")).probability_of_evidence == 1
     assert str(ceg.independence("X", "z")) == str(ceg.independence("x", "z"))
     assert database.stagings["ASKED"] == made
-    grouped = made.tree.set_stages({(" 0",): "one", ("1 ",): "ONE"}, "grouped", replace=True)
+    grouped = made.tree.set_stages(
+        {(" 0",): "one", ("1 ",): "ONE"}, "grouped", replace=True, prior="mass"
+    )
     assert len(grouped.stages) == len(made.tree.situations)
     for wrong, near in (("zz", "did you mean 'z'?"), ("q", None)):
         unknown = f"no variable '{wrong}'; available: 'x', 'y', 'z'"
@@ -190,7 +202,9 @@ def test_a_subtree_is_all_that_lies_below_a_situation(made: StagedTree) -> None:
 
 @pytest.mark.slow
 def test_a_default_name_that_is_taken_is_numbered(db: Database) -> None:
-    tree = db.ingest("select i % 2 as x, i % 4 < 2 as y from range(8) t(i)", "it").event_tree()
+    tree = db.ingest("select i % 2 as x, i % 4 < 2 as y from range(8) t(i)", "it").event_tree(
+        sampling_zeros="none"
+    )
     made = [make() for _ in range(3) for make in (tree.full, tree.indep)]
     assert [one.name for one in made] == [
         "it-full", "it-indep", "it-full-2", "it-indep-2", "it-full-3", "it-indep-3",
@@ -205,12 +219,12 @@ def test_a_default_name_that_is_taken_is_numbered(db: Database) -> None:
 
 @pytest.mark.slow
 def test_full_and_indep_are_the_finest_and_the_coarsest_staging(db: Database) -> None:
-    tree = db.ingest(ROWS, name="it").event_tree()
+    tree = db.ingest(ROWS, name="it").event_tree(sampling_zeros="none")
     full, indep = tree.full(alpha=3), tree.indep(alpha=3)
     assert (full.name, indep.name) == ("it-full", "it-indep")
     assert len(full.stages) == len(tree.situations)
     assert len(indep.stages) == 3
-    staged = tree.learn_stages(alpha=3, smoothing=0.5)
+    staged = tree.learn_stages(alpha=3, smoothing=0.5, prior="mass", criterion="score")
     finest, coarsest = staged.full("f"), staged.indep("c")
     assert finest.hamming(full) == coarsest.hamming(indep) == 0
     assert (finest.name, coarsest.name) == ("f", "c")
@@ -312,9 +326,9 @@ def test_every_public_method_works_or_says_why_not(
     db: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    tree = db.ingest(ROWS, name="it").event_tree()
-    staged = tree.learn_stages()
-    other = tree.set_stages({}, name="other")
+    tree = db.ingest(ROWS, name="it").event_tree(sampling_zeros="none")
+    staged = tree.learn_stages(prior="mass", criterion="score")
+    other = tree.set_stages({}, name="other", prior="mass")
     ceg: ChainEventGraph = staged.to_ceg()
     objects: dict[str, Callable[[], Any]] = {
         "staged tree": lambda: staged,

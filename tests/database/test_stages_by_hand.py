@@ -66,7 +66,7 @@ def strange_rows(draw: Callable[..., Any], labels: Any = LABELS) -> pd.DataFrame
 
 def tree_of(db: Database, rows: pd.DataFrame) -> EventTree:
     survey = db.ingest(rows, name="s", replace=True)
-    return survey.event_tree(blank="structural", name="t", replace=True)
+    return survey.event_tree(blank="structural", name="t", replace=True, sampling_zeros="none")
 
 
 def partition(staged: StagedTree) -> Partition:
@@ -164,19 +164,23 @@ def test_a_template_comes_back_whatever_the_labels(
             ],
         }
     )
-    staged = tree.set_stages(given_stages, "given", replace=True)
+    staged = tree.set_stages(given_stages, "given", replace=True, prior="mass")
     dropped = data.draw(st.sampled_from([[], ["vertex_id"], ["vertex_id", "variable"], ["n"]]))
     with tempfile.TemporaryDirectory() as folder:
         empty = tree.template(Path(folder) / f"empty{suffix}")
-        alone = tree.set_stages(empty, "alone", replace=True)
+        alone = tree.set_stages(empty, "alone", replace=True, prior="mass")
         file = staged.template(Path(folder) / f"filled{suffix}")
-        again = tree.set_stages(shuffled(file, data.draw, dropped), "again", replace=True)
+        again = tree.set_stages(
+            shuffled(file, data.draw, dropped), "again", replace=True, prior="mass"
+        )
         assert sorted(path.name for path in Path(folder).iterdir()) == sorted(
             [empty.name, file.name]
         )
     assert partition(again) == partition(staged)
     assert named(again) == named(staged)
-    assert partition(alone) == partition(tree.set_stages({}, "none", replace=True))
+    assert partition(alone) == partition(
+        tree.set_stages({}, "none", replace=True, prior="mass")
+    )
     assert bulk(database, again) == bulk(database, staged)
     assert database.check() == []
 
@@ -188,19 +192,21 @@ def test_every_character_comes_back(db: Database, tmp_path: Path, suffix: str) -
     labels = [*STRANGE, "null", "#N/A", "_x000D_", "]]>", "\r\n\r", " ", *map(chr, codes)]
     labels = sorted({*labels, *(f"a{chr(code)}b" for code in codes)})
     frame = pd.DataFrame({"x": labels * 2, "y": ["u", "v"] * len(labels)}, dtype=object)
-    tree = db.ingest(frame, name="s").event_tree()
+    tree = db.ingest(frame, name="s").event_tree(sampling_zeros="none")
     every = tree.situations[["vertex_id", "labels"]]
     stage = [
         f"{''.join(path)} {vertex_id}" for vertex_id, path in every.itertuples(index=False)
     ]
-    staged = tree.set_stages(every[["vertex_id"]].assign(stage=stage))
-    again = tree.set_stages(staged.template(tmp_path / f"all{suffix}"))
+    staged = tree.set_stages(every[["vertex_id"]].assign(stage=stage), prior="mass")
+    again = tree.set_stages(staged.template(tmp_path / f"all{suffix}"), prior="mass")
     assert named(again) == named(staged)
     assert len(named(staged)) == len(every)
 
 
 def test_a_character_that_no_sheet_holds_is_refused(db: Database, tmp_path: Path) -> None:
-    tree = db.ingest(pd.DataFrame({"x": ["\uffff", "b"] * 2, "y": ["u"] * 4})).event_tree()
+    tree = db.ingest(pd.DataFrame({"x": ["\uffff", "b"] * 2, "y": ["u"] * 4})).event_tree(
+        sampling_zeros="none"
+    )
     with pytest.raises(
         StagingError, match=r"has a character that a sheet cannot hold\nhint: .*csv"
     ):
@@ -216,7 +222,7 @@ def make_falls(db: Database) -> EventTree:
     ]
     rows += [("no", None, "no"), ("no", None, "maybe")]
     frame = pd.DataFrame(rows, columns=["Risk", "Care", "Fall"], dtype=object)
-    return db.ingest(frame, name="falls").event_tree(blank="structural")
+    return db.ingest(frame, name="falls").event_tree(blank="structural", sampling_zeros="none")
 
 
 @pytest.fixture
@@ -242,7 +248,7 @@ def test_a_spreadsheet_may_be_edited_freely(falls: EventTree, tmp_path: Path) ->
         del rows[2]
         rows.insert(3, [""] * len(rows[0]))
 
-    staged = falls.set_stages(edited(falls, tmp_path, fill, "xlsx"))
+    staged = falls.set_stages(edited(falls, tmp_path, fill, "xlsx"), prior="mass")
     assert {name: len(found) for name, found in named(staged).items()} == {"frail": 2, "7": 2}
     assert set(falls.situations["labels"].map(len)) == {0, 1, 2}
 
@@ -251,9 +257,11 @@ def test_a_spreadsheet_may_be_edited_freely(falls: EventTree, tmp_path: Path) ->
 def test_labels_of_a_template_are_found_in_any_case(falls: EventTree, tmp_path: Path) -> None:
     (tmp_path / "short.yaml").write_text("stages:\n  a: [[HI, '01'], [' Hi', '02']]\n")
     (tmp_path / "long.csv").write_text("path_1,path_2,stage\nHI,01,a\n Hi,02,a\n")
-    expected = partition(falls.set_stages({("hi", "01"): "a", ("hi", "02"): "a"}, "exact"))
+    expected = partition(
+        falls.set_stages({("hi", "01"): "a", ("hi", "02"): "a"}, "exact", prior="mass")
+    )
     for name in ("short.yaml", "long.csv"):
-        assert partition(falls.set_stages(tmp_path / name, name)) == expected
+        assert partition(falls.set_stages(tmp_path / name, name, prior="mass")) == expected
 
 
 @pytest.mark.slow
@@ -263,12 +271,14 @@ def test_the_label_star_is_no_wildcard_in_a_template(falls: EventTree, tmp_path:
             row[-1] = "star" if "*" in row else ""
 
     for kind in ("xlsx", "csv"):
-        staged = falls.set_stages(edited(falls, tmp_path, fill, kind), name=kind)
+        staged = falls.set_stages(edited(falls, tmp_path, fill, kind), name=kind, prior="mass")
         ((star, members),) = named(staged).items()
         assert (star, len(members)) == ("star", 1)
     file = tmp_path / "short.yaml"
     file.write_text('stages:\n  star: [["lo", "*"]]\n  top: [[]]\n')
-    assert {name: len(m) for name, m in named(falls.set_stages(file)).items()} == {
+    assert {
+        name: len(m) for name, m in named(falls.set_stages(file, prior="mass")).items()
+    } == {
         "star": 1,
         "top": 1,
     }
@@ -276,8 +286,8 @@ def test_the_label_star_is_no_wildcard_in_a_template(falls: EventTree, tmp_path:
 
 @pytest.mark.slow
 def test_unedited_shown_names_are_no_given_names(falls: EventTree, tmp_path: Path) -> None:
-    staged = falls.learn_stages()
-    again = falls.set_stages(staged.template(tmp_path / "falls.csv"))
+    staged = falls.learn_stages(prior="mass", criterion="score")
+    again = falls.set_stages(staged.template(tmp_path / "falls.csv"), prior="mass")
     assert partition(again) == partition(staged)
     assert named(again) == {}
 
@@ -359,7 +369,7 @@ def test_what_a_template_cannot_say_is_refused_by_row(
     falls: EventTree, tmp_path: Path, kind: str, change: Callable[..., object], message: str
 ) -> None:
     with pytest.raises(StagingError, match=f"(?s)falls.{kind}.*{message}|{message}") as error:
-        falls.set_stages(edited(falls, tmp_path, change, kind))
+        falls.set_stages(edited(falls, tmp_path, change, kind), prior="mass")
     assert error.value.hint
 
 
@@ -371,7 +381,7 @@ def test_a_quote_of_a_template_that_is_never_closed_is_refused(
     file.write_text(f'{first}path_1,stage\nhi,a\nlo,"b\nno,c\n')
     line = 3 + bool(first)
     with pytest.raises(StagingError, match=f"line {line}: the quote opened here is never clo"):
-        falls.set_stages(str(file))
+        falls.set_stages(str(file), prior="mass")
 
 
 @pytest.mark.parametrize(
@@ -400,54 +410,54 @@ def test_what_a_yaml_template_cannot_say_is_refused_by_line(
     file = tmp_path / "falls.yaml"
     file.write_text(text)
     with pytest.raises(StagingError, match=message):
-        falls.set_stages(file)
+        falls.set_stages(file, prior="mass")
     with pytest.raises(StagingError, match="there is no file"):
-        falls.set_stages(tmp_path / "none.yaml")
+        falls.set_stages(tmp_path / "none.yaml", prior="mass")
 
 
 @pytest.mark.slow
 def test_a_tree_of_one_leaf_has_an_empty_template(db: Database, tmp_path: Path) -> None:
     frame = pd.DataFrame({"a": ["x"], "b": [None]})
-    tree = db.ingest(frame).event_tree(order=["b"], blank="structural")
+    tree = db.ingest(frame).event_tree(order=["b"], blank="structural", sampling_zeros="none")
     for kind in ("csv", "xlsx", "yaml"):
         file = tree.template(tmp_path / f"leaf.{kind}")
-        assert len(tree.set_stages(file, name=kind).stages) == 0
+        assert len(tree.set_stages(file, name=kind, prior="mass").stages) == 0
 
 
 def test_null_is_blank_in_yaml_unless_quoted(falls: EventTree, tmp_path: Path) -> None:
     file = tmp_path / "falls.yaml"
     file.write_text("stages:\n- {path: hi, stage: null}\n- {path: [lo], stage: 'null'}\n")
-    assert list(named(falls.set_stages(file))) == ["null"]
+    assert list(named(falls.set_stages(file, prior="mass"))) == ["null"]
 
 
 @pytest.mark.slow
 def test_other_tables_and_encodings_are_read(falls: EventTree, tmp_path: Path) -> None:
     frame = falls.situations[["vertex_id", "variable"]]
     frame = frame[frame["variable"] == "Risk"].assign(stage="top", note=1)
-    assert list(named(falls.set_stages(frame))) == ["top"]
+    assert list(named(falls.set_stages(frame, prior="mass"))) == ["top"]
     plain = tmp_path / "plain.csv"
     plain.write_text("vertex_id,stage\n0,first\n")
-    assert list(named(falls.set_stages(plain))) == ["first"]
+    assert list(named(falls.set_stages(plain, prior="mass"))) == ["first"]
     book = write_table(tmp_path / "plain.xlsx", [["stage", "vertex_id"], ["x", 0.0]])
-    assert list(named(falls.set_stages(book))) == ["x"]
+    assert list(named(falls.set_stages(book, prior="mass"))) == ["x"]
     wide = tmp_path / "wide.csv"
     wide.write_text("sep=;\npath_1;stage\nhi;x\n", encoding="utf-16")
-    assert list(named(falls.set_stages(wide))) == ["x"]
+    assert list(named(falls.set_stages(wide, prior="mass"))) == ["x"]
     wide.write_bytes("path_1,stage\nhi,é\n".encode("cp1252"))
     with pytest.raises(StagingError, match=r"wide.csv is not UTF-8 text\nhint: .*CSV UTF-8"):
-        falls.set_stages(wide)
+        falls.set_stages(wide, prior="mass")
 
 
 @pytest.mark.slow
 def test_learning_starts_from_a_template(falls: EventTree, tmp_path: Path) -> None:
     file = tmp_path / "start.csv"
     file.write_text("path_1,path_2,stage\nhi,01,a\nhi,02,a\nlo,*,b\n")
-    staged = falls.learn_stages(initial=file)
+    staged = falls.learn_stages(initial=file, prior="mass", criterion="score")
     assert {frozenset([4, 5])} <= {block & {4, 5} for block in partition(staged)}
     assert named(staged) == {}
     file.write_text("path_1,path_2,stage\nhi,01,a\nhi,,a\n")
     with pytest.raises(StagingError, match=r"cannot hold both row 3, \('hi',\) and row 2, "):
-        falls.learn_stages(initial=file)
+        falls.learn_stages(initial=file, prior="mass", criterion="score")
 
 
 def test_a_template_is_written_whole_or_not_at_all(falls: EventTree, tmp_path: Path) -> None:
@@ -503,7 +513,7 @@ def test_rules_make_the_stages_they_say(database: Database, data: st.DataObject)
         if data.draw(st.booleans())
     }
     written = {f" {name.lower()} ": found for name, found in depends.items()}
-    staged = tree.set_stages(depends=written, name="ruled", replace=True)
+    staged = tree.set_stages(depends=written, name="ruled", replace=True, prior="mass")
     assert partition(staged) == by_rules(tree, depends)
     assert {k: set(v) for k, v in staged.settings["depends"].items()} == {  # type: ignore[attr-defined]
         k: set(v) for k, v in depends.items()
@@ -514,7 +524,7 @@ def test_rules_make_the_stages_they_say(database: Database, data: st.DataObject)
 
 def test_stages_given_by_path_go_before_rules(falls: EventTree) -> None:
     staged = falls.set_stages(
-        {("hi", "01"): "1", ("lo", "02"): "1"}, depends={"Fall": ["Care"]}
+        {("hi", "01"): "1", ("lo", "02"): "1"}, depends={"Fall": ["Care"]}, prior="mass"
     )
     blocks = {frozenset(map(tuple, labels)) for labels in _paths(falls, staged)}
     assert {("hi", "01"), ("lo", "02")} in blocks
@@ -548,15 +558,15 @@ def test_rules_that_cannot_hold_are_refused(
     falls: EventTree, depends: Any, message: str
 ) -> None:
     with pytest.raises(StagingError, match=message):
-        falls.set_stages(depends=depends)
+        falls.set_stages(depends=depends, prior="mass")
 
 
 @pytest.mark.slow
 def test_rules_hold_for_new_situations_after_a_rebuild(db: Database) -> None:
     rows = "select {} as a, i % 3 as b, i % 2 as c from range(12) t(i)"
     survey = db.ingest(rows.format("i % 2"), name="s")
-    tree = survey.event_tree()
-    staged = tree.set_stages({("0", "0"): "zero"}, depends={"c": ["b"]})
+    tree = survey.event_tree(sampling_zeros="none")
+    staged = tree.set_stages({("0", "0"): "zero"}, depends={"c": ["b"]}, prior="mass")
     staged = staged.rename({"u4": "third"})
     names = named(staged)
     survey.append(rows.format("2"))
@@ -589,9 +599,13 @@ def test_edits_change_what_they_say_and_nothing_else(
     tree = tree_of(database, data.draw(strange_rows(labels)))
     how = data.draw(st.sampled_from(["variable", "labels"]))
     if data.draw(st.booleans()):
-        staged = tree.learn_stages("start", alpha=3, hyperstages=how, replace=True)
+        staged = tree.learn_stages(
+            "start", alpha=3, hyperstages=how, replace=True, prior="mass", criterion="score"
+        )
     else:
-        staged = tree.set_stages({}, "start", alpha=3, hyperstages=how, replace=True)
+        staged = tree.set_stages(
+            {}, "start", alpha=3, hyperstages=how, replace=True, prior="mass"
+        )
     before = partition(staged)
     stages = staged.stages
     members = staged.florets.groupby("stage")["vertex_id"].agg(list)
@@ -634,10 +648,14 @@ def test_edits_change_what_they_say_and_nothing_else(
 def test_names_are_kept_by_edits_and_rebuilds(db: Database) -> None:
     rows = "select {} as a, i % 3 as b, i % 2 as c from range(12) t(i)"
     survey = db.ingest(rows.format("i % 2"), name="s")
-    tree = survey.event_tree()
-    staged = tree.set_stages({("0", "*"): "low", ("1", "0"): "high", ("1", "1"): "other"})
+    tree = survey.event_tree(sampling_zeros="none")
+    staged = tree.set_stages(
+        {("0", "*"): "low", ("1", "0"): "high", ("1", "1"): "other"}, prior="mass"
+    )
     joined = staged.join("high", "other", name="joined")
-    learnt = tree.learn_stages("learnt").rename({"u0": "top"}, replace=True)
+    learnt = tree.learn_stages("learnt", prior="mass", criterion="score").rename(
+        {"u0": "top"}, replace=True
+    )
     assert learnt.name == "learnt"
     twice = staged.rename({"low": "high", "high": "low"}, name="swapped")
     assert named(twice)["low"] == named(staged)["high"]
@@ -659,7 +677,7 @@ def test_names_are_kept_by_edits_and_rebuilds(db: Database) -> None:
 @pytest.mark.slow
 def test_numbers_of_groups_are_no_names(db: Database) -> None:
     survey = db.ingest("select i % 2 as a, i % 4 < 2 as b from range(8) t(i)", name="s")
-    staged = survey.event_tree().set_stages([["0", "1"]])
+    staged = survey.event_tree(sampling_zeros="none").set_stages([["0", "1"]], prior="mass")
     assert named(staged) == {}
     survey.append("select i % 2 as a, i % 4 < 2 as b from range(8) t(i)")
     db.rebuild()
@@ -668,7 +686,9 @@ def test_numbers_of_groups_are_no_names(db: Database) -> None:
 
 
 def make_one_and_two(db: Database) -> None:
-    make_falls(db).set_stages({("hi",): "one", ("lo", "01"): "two", ("lo", "02"): "two"})
+    make_falls(db).set_stages(
+        {("hi",): "one", ("lo", "01"): "two", ("lo", "02"): "two"}, prior="mass"
+    )
 
 
 @pytest.mark.parametrize(
@@ -693,7 +713,7 @@ def make_one_and_two(db: Database) -> None:
         (lambda s: s.split("u4", [["s99"]]), "the tree has no situation s99"),
         (lambda s: s.split("u4", [["up"]]), r"groups: there is no situation \('up',\)"),
         (
-            lambda s: s.tree.set_stages({"s1": "a"}),
+            lambda s: s.tree.set_stages({"s1": "a"}, prior="mass"),
             (
                 r"no situation \('s1',\).*\nhint: 's1' is the name of a vertex; name a "
                 r"situation by its answers: \('"
@@ -727,16 +747,16 @@ def test_edits_that_cannot_be_made_are_refused(
 def test_stages_of_two_variables_may_be_joined_if_labels_decide(db: Database) -> None:
     tree = db.ingest("select i % 2 as a, i % 4 < 2 as b, i % 2 as c from range(8) t(i)")
     rows = "select (i % 2)::varchar as a, (i % 4 // 2)::varchar as b from range(8) t(i)"
-    tree = db.ingest(rows, "pair").event_tree()
+    tree = db.ingest(rows, "pair").event_tree(sampling_zeros="none")
     message = (
         r"are about a \(0, 1\), those of u1 about b \(0, 1\)\n"
         r"hint: they have the same labels, but.*'labels'"
     )
     with pytest.raises(StagingError, match=message):
-        tree.set_stages({}).join("u0", "u1")
+        tree.set_stages({}, prior="mass").join("u0", "u1")
     with pytest.raises(StagingError, match="hint: they have the same labels"):
-        tree.set_stages({(): "s", ("0",): "s"})
-    joined = tree.set_stages({}, "wide", hyperstages="labels").join("u0", "u1")
+        tree.set_stages({(): "s", ("0",): "s"}, prior="mass")
+    joined = tree.set_stages({}, "wide", hyperstages="labels", prior="mass").join("u0", "u1")
     assert partition(joined) == {frozenset([0, 1]), frozenset([2])}
     assert db.check() == []
 
@@ -744,7 +764,7 @@ def test_stages_of_two_variables_may_be_joined_if_labels_decide(db: Database) ->
 @pytest.mark.slow
 def test_an_edit_in_place_keeps_hyperstages_that_were_given(falls: EventTree) -> None:
     groups = [[("hi", "*")], [("lo", "*")]]
-    staged = falls.learn_stages(hyperstages=groups)
+    staged = falls.learn_stages(hyperstages=groups, prior="mass", criterion="score")
     n_hyperstages = len(set(staged.stages["hyperstage_id"]))
     stage = staged.florets.set_index("situation")["stage"]["s4"]
     single = staged.split(stage, name="falls", replace=True)
@@ -756,7 +776,7 @@ def test_an_edit_in_place_keeps_hyperstages_that_were_given(falls: EventTree) ->
 
 @pytest.mark.parametrize("asked", [None, ["u1"], {"u1": "u2"}, b"u1", "", " "])
 def test_what_is_no_name_of_a_stage_is_refused(falls: EventTree, asked: Any) -> None:
-    staged = falls.set_stages({})
+    staged = falls.set_stages({}, prior="mass")
     for edit in (
         lambda: staged.join(asked, "u1"),
         lambda: staged.split(asked),
@@ -767,7 +787,7 @@ def test_what_is_no_name_of_a_stage_is_refused(falls: EventTree, asked: Any) -> 
 
 
 def test_blanks_around_the_name_of_a_stage_do_not_matter(falls: EventTree) -> None:
-    staged = falls.set_stages({}).rename({" u1 ": " frail "})
+    staged = falls.set_stages({}, prior="mass").rename({" u1 ": " frail "})
     assert staged.rename({"frail ": "fit"}).stages["name"].tolist()[1] == "fit"
 
 
@@ -783,13 +803,13 @@ def test_a_name_that_cannot_be_tells_of_which_path(falls: EventTree) -> None:
     (path,) = falls.situations["labels"][1:2]
     for name in (None, " ", ["a"], b"a"):
         with pytest.raises(StagingError, match="stages: the name of") as error:
-            falls.set_stages({tuple(path): name})
+            falls.set_stages({tuple(path): name}, prior="mass")
         assert repr(path[0]) in str(error.value)
 
 
 def test_a_vertex_id_is_never_rounded(falls: EventTree) -> None:
     with pytest.raises(StagingError, match=r"the tree has no situation with vertex_id 1\.5"):
-        falls.set_stages(pd.DataFrame({"vertex_id": [1.5], "stage": ["a"]}))
+        falls.set_stages(pd.DataFrame({"vertex_id": [1.5], "stage": ["a"]}), prior="mass")
     entries = pd.DataFrame({"vertex_id": [0.4], "label": ["x"], "prior": [1.0]})
     with pytest.raises(
         StagingError, match="the vertex_id of a row with label 'x' is not a whole number"
@@ -822,13 +842,13 @@ def test_stages_by_a_word_name_the_method_that_makes_them(falls: EventTree, word
     with pytest.raises(
         StagingError, match=rf"stages cannot be '{word}'.*\nhint: .*tree\.{word}\(\)"
     ):
-        falls.set_stages(word)
+        falls.set_stages(word, prior="mass")
 
 
 def test_a_summary_counts_given_stages_apart_from_situations_not_named(
     falls: EventTree,
 ) -> None:
-    staged = falls.set_stages({("hi", "01"): "a", ("hi", "02"): "a"}, alpha=1)
+    staged = falls.set_stages({("hi", "01"): "a", ("hi", "02"): "a"}, alpha=1, prior="mass")
     n_alone = len(staged.stages) - 1
     assert f"(1 given, {n_alone} not named" in staged.summary
     assert f"{n_alone} situations not named" in staged.summary
@@ -836,7 +856,7 @@ def test_a_summary_counts_given_stages_apart_from_situations_not_named(
 
 @pytest.mark.slow
 def test_situations_to_split_off_are_found_in_any_case(falls: EventTree) -> None:
-    staged = falls.set_stages({("hi", "01"): "a", ("hi", "02"): "a"})
+    staged = falls.set_stages({("hi", "01"): "a", ("hi", "02"): "a"}, prior="mass")
     stage = staged.stages.set_index("name")["stage"]["a"]
     first = staged.florets.set_index("stage")["situation"][stage].iloc[0]
     expected = partition(staged.split("a", [[first]], name="lower"))
@@ -846,21 +866,27 @@ def test_situations_to_split_off_are_found_in_any_case(falls: EventTree) -> None
 @pytest.mark.slow
 def test_columns_of_stages_and_priors_are_found_as_others_are(falls: EventTree) -> None:
     frame = pd.DataFrame({"vertex_id": [4, 5], "stage": ["a", "a"]})
-    shouted = falls.set_stages(frame.rename(columns=str.upper))
-    assert shouted.stages["name"].tolist() == falls.set_stages(frame).stages["name"].tolist()
+    shouted = falls.set_stages(frame.rename(columns=str.upper), prior="mass")
+    assert (
+        shouted.stages["name"].tolist()
+        == falls.set_stages(frame, prior="mass").stages["name"].tolist()
+    )
     for columns in (["vertex_id", "vertex_id"], ["vertex_id"], ["stage"], ["a", "b", "c"]):
         few = pd.DataFrame([[1] * len(columns)], columns=columns)
         with pytest.raises(StagingError, match="stages: the columns are"):
-            falls.set_stages(few)
+            falls.set_stages(few, prior="mass")
         with pytest.raises(StagingError, match="prior: the columns are"):
             falls.set_stages({}, prior=few)
 
 
 def test_single_edges_that_share_a_stage_are_not_told_as_alone(database: Database) -> None:
     rows = "select i % 2 as x, 'only' as y from range(8) t(i)"
-    tree = database.ingest(rows, name="single").event_tree()
-    assert "1 situation not named" in tree.set_stages({}).summary
-    assert "3 situations not named" in tree.set_stages({}, single_edges="apart").summary
+    tree = database.ingest(rows, name="single").event_tree(sampling_zeros="none")
+    assert "1 situation not named" in tree.set_stages({}, prior="mass").summary
+    assert (
+        "3 situations not named"
+        in tree.set_stages({}, single_edges="apart", prior="mass").summary
+    )
 
 
 # -----------------------------------------------------------------------------

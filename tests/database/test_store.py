@@ -69,7 +69,12 @@ def file(made: Path, tmp_path: Path) -> Path:
 
 def whole(db: Database, name: str) -> ChainEventGraph:
     """Make a survey, a tree, a staging and a CEG of one name."""
-    return db.ingest(SURVEY, name=name).event_tree().learn_stages().to_ceg()
+    return (
+        db.ingest(SURVEY, name=name)
+        .event_tree(sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+        .to_ceg()
+    )
 
 
 def falls(db: Database) -> None:
@@ -152,7 +157,7 @@ def test_what_is_open_read_only_cannot_be_written(file: Path) -> None:
         for write in (
             lambda: db.ingest("select 1 as x"),
             lambda: db.ingest(pd.DataFrame({"x": [1]})),
-            lambda: db.surveys["falls"].event_tree("other"),
+            lambda: db.surveys["falls"].event_tree("other", sampling_zeros="none"),
             lambda: db.drop("survey", "falls"),
         ):
             with pytest.raises(StoreError, match="is open read-only"):
@@ -714,7 +719,7 @@ def test_a_taken_name_is_refused_and_a_default_one_is_numbered(db: Database) -> 
     for make in (
         lambda name: db.ingest(SURVEY, name=name),
         survey.event_tree,
-        lambda name: tree.set_stages({}, name),
+        lambda name: tree.set_stages({}, name, prior="mass"),
         tree.learn_stages,
         staged.to_ceg,
     ):
@@ -723,9 +728,15 @@ def test_a_taken_name_is_refused_and_a_default_one_is_numbered(db: Database) -> 
         assert "replace=True" in str(caught.value)
         with pytest.raises(NameTakenError, match=r"the name for the .* is blank"):
             make(" ")
-    assert [survey.event_tree().name for _ in range(2)] == ["falls-2", "falls-3"]
-    assert [tree.learn_stages().name for _ in range(2)] == ["falls-2", "falls-3"]
-    assert tree.set_stages({}).name == "falls-4"
+    assert [survey.event_tree(sampling_zeros="none").name for _ in range(2)] == [
+        "falls-2",
+        "falls-3",
+    ]
+    assert [tree.learn_stages(prior="mass", criterion="score").name for _ in range(2)] == [
+        "falls-2",
+        "falls-3",
+    ]
+    assert tree.set_stages({}, prior="mass").name == "falls-4"
     assert [staged.to_ceg().name for _ in range(2)] == ["falls-2", "falls-3"]
     db.drop("ceg", "falls-2")
     assert staged.to_ceg().name == "falls-2"
@@ -742,8 +753,10 @@ def test_replacing_drops_what_stands_on_it_and_nothing_else(db: Database, kind: 
     kinds = ["survey", "tree", "staging", "ceg"]
     makers: dict[str, Callable[[], object]] = {
         "survey": lambda: db.ingest(SURVEY, name="falls", replace=True),
-        "tree": lambda: db.surveys["falls"].event_tree(replace=True),
-        "staging": lambda: ceg.staging.tree.learn_stages(replace=True),
+        "tree": lambda: db.surveys["falls"].event_tree(replace=True, sampling_zeros="none"),
+        "staging": lambda: ceg.staging.tree.learn_stages(
+            replace=True, prior="mass", criterion="score"
+        ),
         "ceg": lambda: ceg.staging.to_ceg(replace=True),
     }
     makers[kind]()
@@ -817,7 +830,7 @@ def test_an_unknown_name_lists_those_there_are(db: Database) -> None:
 def test_a_name_is_found_trimmed_and_in_any_case_if_only_one_fits(db: Database) -> None:
     whole(db, "Falls")
     assert db.cegs[" falls "].name == db.cegs["FALLS"].name == "Falls"
-    db.trees["falls"].set_stages({}, "falls")
+    db.trees["falls"].set_stages({}, "falls", prior="mass")
     assert db.stagings["falls"].name == "falls"
     assert db.stagings["Falls"].name == "Falls"
     with pytest.raises(UnknownNameError, match="'FALLS' may be any of 'Falls', 'falls'"):
@@ -867,7 +880,9 @@ def test_an_error_at_the_last_moment_leaves_nothing(
     makers: dict[str, Callable[[], object]] = {
         "survey": lambda: db.ingest(pd.DataFrame({"x": ["a", "b"]}), "falls", replace=True),
         "tree": lambda: db.surveys["falls"].event_tree(sampling_zeros="full", replace=True),
-        "staging": lambda: ceg.staging.tree.learn_stages(replace=True),
+        "staging": lambda: ceg.staging.tree.learn_stages(
+            replace=True, prior="mass", criterion="score"
+        ),
         "ceg": lambda: ceg.staging.to_ceg(replace=True),
     }
 
@@ -910,7 +925,9 @@ def test_a_transaction_makes_all_or_nothing(db: Database) -> None:
         fail_unseen()
     assert sizes(db) == before
     with db.transaction():
-        db.ingest(frame, "frame").event_tree().learn_stages().to_ceg()
+        db.ingest(frame, "frame").event_tree(sampling_zeros="none").learn_stages(
+            prior="mass", criterion="score"
+        ).to_ceg()
         whole(db, "falls")
         assert db.cegs.names() == ["frame", "falls"]
         assert db.sql("select count(*) as n from cegdb.ceg")["n"].item() == 0
@@ -970,8 +987,10 @@ def test_the_store_gives_one_connection_to_one_thread_at_a_time() -> None:
 
 @pytest.mark.slow
 def test_a_name_of_another_kind_is_pointed_out(db: Database) -> None:
-    tree = db.ingest("select i % 2 as x from range(8) t(i)", name="sun").event_tree("moon")
-    tree.learn_stages("star").to_ceg("comet")
+    tree = db.ingest("select i % 2 as x from range(8) t(i)", name="sun").event_tree(
+        "moon", sampling_zeros="none"
+    )
+    tree.learn_stages("star", prior="mass", criterion="score").to_ceg("comet")
     for found, name, hint in (
         (db.surveys, "comet", "there is a CEG 'comet', whose survey is 'sun'"),
         (db.stagings, " Comet", "there is a CEG 'comet', whose staging is 'star'"),

@@ -49,7 +49,9 @@ HOSTILE = [
 
 def chds(database: Database, name: str = "chds", **staged: Any) -> ChainEventGraph:
     survey = database.ingest(DEMOS["chds"].select(), name=name, count="people")
-    tree = survey.event_tree(order=["Social", "Economic", "Events", "Admission"])
+    tree = survey.event_tree(
+        order=["Social", "Economic", "Events", "Admission"], sampling_zeros="none"
+    )
     return tree.learn_stages(**staged).to_ceg()
 
 
@@ -71,7 +73,11 @@ def hostile(database: Database) -> ChainEventGraph:
         "$last$": random.choice(["y", "n"], 300),
     }
     survey = database.ingest(pd.DataFrame(columns), name="</title>\\x$")
-    return survey.event_tree().learn_stages().to_ceg()
+    return (
+        survey.event_tree(sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+        .to_ceg()
+    )
 
 
 def uneven(seed: int, n: int = 400) -> pd.DataFrame:
@@ -104,8 +110,8 @@ def rows_of(frame: pd.DataFrame, group: Group) -> int:
 @pytest.mark.parametrize("seed", range(4))
 def test_the_people_of_a_sentence_are_those_of_its_numbers(db: Database, seed: int) -> None:
     frame = uneven(seed)
-    tree = db.ingest(frame).event_tree(blank="structural")
-    ceg = tree.learn_stages(alpha=20).to_ceg()
+    tree = db.ingest(frame).event_tree(blank="structural", sampling_zeros="none")
+    ceg = tree.learn_stages(alpha=20, prior="mass", criterion="score").to_ceg()
     report = read_report_data(db._store, ceg.id, limit=50)
     stages = [stage for stages in report.stages.values() for stage in stages]
     assert len(stages) == len(ceg.staging.stages)
@@ -180,7 +186,7 @@ def test_numbers_of_the_plain_report_are_those_of_the_tables(db: Database) -> No
 def test_rare_answers_are_told_of_more_people(db: Database) -> None:
     query = "select i % 2 as x, if(i % 500 = 0, 'ill', 'well') as y from range(20000) t(i)"
     tree = db.ingest(query).event_tree(sampling_zeros="floret")
-    text = tree.learn_stages().to_ceg().report.text()
+    text = tree.learn_stages(prior="mass", criterion="score").to_ceg().report.text()
     assert "Of 1,000 people with x “0”, about 4 answered “ill” to y (3 to 5)" in text
     assert (
         "fewer than 1 answered “ill” to y (0 to fewer than 1; nobody in the data) and the "
@@ -192,15 +198,26 @@ def test_rare_answers_are_told_of_more_people(db: Database) -> None:
 def test_what_is_uncertain_or_certain_or_unseen_is_said(db: Database) -> None:
     rows = "select 'u' as x, 'v' as y from range(40) union all select 'w', null from range(9)"
     survey = db.ingest(rows, levels={"x": ["u", "w", "z"]})
-    tree = survey.event_tree(add_paths=[{"x": "z", "y": "v"}], blank="structural")
-    text = tree.learn_stages(single_edges="apart").to_ceg().report.text(unit="answers")
+    tree = survey.event_tree(
+        add_paths=[{"x": "z", "y": "v"}], blank="structural", sampling_zeros="none"
+    )
+    text = (
+        tree.learn_stages(single_edges="apart", prior="mass", criterion="score")
+        .to_ceg()
+        .report.text(unit="answers")
+    )
     said = "40 of 40 answers with x “u” answered “v” to y; of such answers in general, at least"
     assert f"{said} 92 % (95 % limit) (n = 40)." in text
     assert "Nothing is said about y of answers with x “z”: the data have no answer." in text
     assert "40 of the 49 answers were asked this question." in text
     book = {"variables": {"x": {"label": "Did it rain?"}}}
     few = db.ingest("select i % 2 as x from range(9) t(i)", name="few", codebook=book)
-    text = few.event_tree().learn_stages().to_ceg().report.text()
+    text = (
+        few.event_tree(sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+        .to_ceg()
+        .report.text()
+    )
     assert "- x: Did it rain? “0” or “1”" in text
     assert "(only n = 9: interpret with caution)" in text
 
@@ -255,7 +272,7 @@ def test_small_cells_are_hidden_in_every_form(db: Database, form: Any) -> None:
     values = "('u', 'p', 700), ('u', 'q', 61), ('v', 'p', 17), ('v', 'q', 147)"
     rows = f"select * from (values {values})"  # noqa: S608
     survey = db.ingest(f"{rows} as t(x, y, n)", count="n", name="small")
-    ceg = survey.event_tree().set_stages({}).to_ceg()
+    ceg = survey.event_tree(sampling_zeros="none").set_stages({}, prior="mass").to_ceg()
     small = re.compile(r"(?<![\d.,])(17|147)(?![\d.,])")
     assert small.search(ceg.report.text(form)) or form == "plain"
     text = ceg.report.text(form, min_n=20)
@@ -269,8 +286,11 @@ def with_one_blank(db: Database) -> None:
     query = (
         "select i % 2 as x, if(i < 1, null, i % 3) as y, i % 5 = 0 as z from range(300) t(i)"
     )
-    tree = db.ingest(query, "one").event_tree(blank="missing")
-    for staging in (tree.learn_stages("learnt"), tree.set_stages({}, "given")):
+    tree = db.ingest(query, "one").event_tree(blank="missing", sampling_zeros="none")
+    for staging in (
+        tree.learn_stages("learnt", prior="mass", criterion="score"),
+        tree.set_stages({}, "given", prior="mass"),
+    ):
         staging.to_ceg()
 
 
@@ -291,7 +311,12 @@ def test_scores_and_grammar_do_not_give_a_small_count_back(db: Database, form: A
 
 @pytest.mark.slow
 def test_one_person_is_told_of_as_one(db: Database) -> None:
-    ceg = db.ingest("select 'u' as x, 'v' as y").event_tree().learn_stages().to_ceg()
+    ceg = (
+        db.ingest("select 'u' as x, 'v' as y")
+        .event_tree(sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+        .to_ceg()
+    )
     text = ceg.report.text()
     assert "What the answers of 1 person show" in text
     assert "These are the answers of 1 person." in text
@@ -304,7 +329,13 @@ def test_one_person_is_told_of_as_one(db: Database) -> None:
 @pytest.mark.slow
 def test_what_is_almost_certain_is_not_told_as_certain(db: Database) -> None:
     rows = "i % 2 as x, if(i < 2, x = 0, x = 1) as y from range(100000) t(i)"
-    text = db.ingest(f"select {rows}").event_tree().learn_stages().to_ceg().report.text()
+    text = (
+        db.ingest(f"select {rows}")
+        .event_tree(sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+        .to_ceg()
+        .report.text()
+    )
     assert (
         "more than 9,999 answered “True” to y (9,999 to 10,000) and the others “False”" in text
     )
@@ -314,8 +345,10 @@ def test_what_is_almost_certain_is_not_told_as_certain(db: Database) -> None:
 @pytest.mark.slow
 def test_how_few_were_left_out_does_not_come_back(db: Database) -> None:
     query = "select i % 2 as x, if(i < 3, null, i % 3) as y from range(300) t(i)"
-    tree = db.ingest(query).event_tree(missing_policy="complete", blank="missing")
-    ceg = tree.learn_stages().to_ceg()
+    tree = db.ingest(query).event_tree(
+        missing_policy="complete", blank="missing", sampling_zeros="none"
+    )
+    ceg = tree.learn_stages(prior="mass", criterion="score").to_ceg()
     assert "3 of them are left out because an answer is missing" in ceg.report.text()
     for form in FORMS:
         text = ceg.report.text(form, min_n=5)
@@ -339,12 +372,16 @@ def test_what_is_left_out_is_said(db: Database) -> None:
 @pytest.mark.slow
 def test_only_what_was_used_is_cited(db: Database) -> None:
     learnt = chds(db)
-    given = learnt.staging.tree.set_stages({}, name="own").to_ceg()
+    given = learnt.staging.tree.set_stages({}, name="own", prior="mass").to_ceg()
     assert "Freeman" in learnt.report.cite()
     assert "Freeman" not in given.report.cite() + given.report.text("paper")
     assert "Collazo" in given.report.cite()
     other = db.ingest("select i % 2 as x, 1 + i % 3 as w from range(9) t(i)", weight="w")
-    weighted = other.event_tree().learn_stages().to_ceg()
+    weighted = (
+        other.event_tree(sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+        .to_ceg()
+    )
     assert "Collazo" not in weighted.report.cite()
     assert "Kish" in weighted.report.cite()
     assert "Numbers per 100 are weighted" in weighted.report.text()
@@ -357,7 +394,12 @@ def test_only_what_was_used_is_cited(db: Database) -> None:
 def test_the_methods_say_how_missing_answers_and_zeros_were_taken(db: Database) -> None:
     query = "select i % 2 as x, if(i % 5 = 0, null, i % 3) as y from range(300) t(i)"
     survey = db.ingest(query, name="gaps")
-    text = survey.event_tree(blank="missing").learn_stages().to_ceg().report.text("paper")
+    text = (
+        survey.event_tree(blank="missing", sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+        .to_ceg()
+        .report.text("paper")
+    )
     assert "60 respondents with a missing answer count up to that answer" in text
     assert "Blank cells were classified as missing" in text
     tree = survey.event_tree(
@@ -448,11 +490,21 @@ def test_a_picture_that_cannot_be_drawn_is_said(
 def test_one_answer_and_one_person_left_over_are_in_the_singular(db: Database) -> None:
     rows = [("abcdefg"[i % 7], "y") for i in range(70)] + [("a", "n")] * 7 + [("h", "n")]
     survey = db.ingest(pd.DataFrame(rows, columns=["x", "y"]))
-    text = survey.event_tree().set_stages({}).to_ceg().report.text(limit=2)
+    text = (
+        survey.event_tree(sampling_zeros="none")
+        .set_stages({}, prior="mass")
+        .to_ceg()
+        .report.text(limit=2)
+    )
     assert " and the rest gave one of 2 other answers (n = 78)." in text
     assert "1 smaller group (1 person in all) is not shown." in text
     kept = db.ingest(pd.DataFrame(rows[:77], columns=["x", "y"]))
-    text = kept.event_tree().set_stages({}).to_ceg().report.text(min_n=8)
+    text = (
+        kept.event_tree(sampling_zeros="none")
+        .set_stages({}, prior="mass")
+        .to_ceg()
+        .report.text(min_n=8)
+    )
     assert " and the rest gave another answer (n = 77)." in text
     assert (
         "too few of them gave one of the answers, or their numbers would reveal such a" in text
@@ -486,7 +538,10 @@ def test_many_situations_are_told_by_example(db: Database) -> None:
 def test_plain_text_has_aligned_tables_and_no_escapes(db: Database, form: Any) -> None:
     rows = [("<x>" if i % 2 else "1. *c*|d", i % 5) for i in range(40)]
     ceg = (
-        db.ingest(pd.DataFrame(rows, columns=["a_b", "y"])).event_tree().set_stages({}).to_ceg()
+        db.ingest(pd.DataFrame(rows, columns=["a_b", "y"]))
+        .event_tree(sampling_zeros="none")
+        .set_stages({}, prior="mass")
+        .to_ceg()
     )
     text = ceg.report.text(form, markdown=False, width=70)
     assert "a_b" in text
@@ -524,8 +579,11 @@ def test_the_command_line_tells_and_cites(
 @pytest.mark.parametrize("seed", [1])
 def test_every_disagreement_is_told_with_its_people(db: Database, seed: int) -> None:
     frame = uneven(seed)
-    tree = db.ingest(frame).event_tree(blank="structural")
-    one, other = tree.learn_stages("one", alpha=20), tree.learn_stages("other", method="bj")
+    tree = db.ingest(frame).event_tree(blank="structural", sampling_zeros="none")
+    one, other = (
+        tree.learn_stages("one", alpha=20, prior="mass", criterion="score"),
+        tree.learn_stages("other", method="bj", prior="mass"),
+    )
     what = read_comparison(db._store, [one.id, other.id], None)
     found, n_left_out = disagreements(db._store, what, what.stagings[0], what.stagings[1], 99)
     assert n_left_out == 0
@@ -553,7 +611,7 @@ def test_every_disagreement_is_told_with_its_people(db: Database, seed: int) -> 
 def test_two_stagings_are_compared_in_each_form(db: Database, tmp_path: Path) -> None:
     learnt = chds(db, alpha=3).staging
     groups = {("High", "*"): "rich", ("Low", "*"): "poor", ("*", "*", "*"): "all"}
-    own = learnt.tree.set_stages(groups, "own", alpha=3)
+    own = learnt.tree.set_stages(groups, "own", alpha=3, prior="mass")
     text = db.report.comparison("chds", own, unit="children", limit=2)
     assert (
         "Events: “chds” treats as alike (1) children with Social “High” (507 children) and "
@@ -565,7 +623,7 @@ def test_two_stagings_are_compared_in_each_form(db: Database, tmp_path: Path) ->
     text = db.report.comparison(learnt, own, form="paper")
     assert "log Bayes factor 15.43" in text
     assert "Freeman" in text
-    other = learnt.tree.set_stages({}, "fine", alpha=2)
+    other = learnt.tree.set_stages({}, "fine", alpha=2, prior="mass")
     text = db.report.comparison(learnt, own, other, form="analyst")
     assert "they differ in alpha (3.0 and 2.0)." in text
     assert "8 of 19 situations would have to change stage" in text
@@ -574,13 +632,15 @@ def test_two_stagings_are_compared_in_each_form(db: Database, tmp_path: Path) ->
     file = db.report.save_comparison(tmp_path / "two.html", learnt, own)
     assert "separates them" in file.read_text(encoding="utf-8")
     assert "form the same groups" in db.report.comparison(
-        learnt, learnt.tree.learn_stages("again", alpha=3)
+        learnt, learnt.tree.learn_stages("again", alpha=3, prior="mass", criterion="score")
     )
     with pytest.raises(StagingError, match="1 staging to compare"):
         db.report.comparison(learnt, learnt)
-    stranger = db.ingest("select i % 2 as x from range(9) t(i)", name="x").event_tree()
+    stranger = db.ingest("select i % 2 as x from range(9) t(i)", name="x").event_tree(
+        sampling_zeros="none"
+    )
     with pytest.raises(StagingError, match="different trees"):
-        db.report.comparison(learnt, stranger.learn_stages())
+        db.report.comparison(learnt, stranger.learn_stages(prior="mass", criterion="score"))
 
 
 @pytest.mark.slow

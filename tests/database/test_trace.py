@@ -119,7 +119,7 @@ def test_a_demo_is_made_again(db: Database, demo: Any) -> None:
     found = DEMOS[demo]
     survey = db.ingest(found.select(), demo, count="people")
     tree = survey.event_tree(sampling_zeros=found.sampling_zeros, impossible=found.impossible)
-    staged = tree.learn_stages()
+    staged = tree.learn_stages(prior="mass", criterion="score")
     for stop in ("early", "baseline"):
         ceg = staged.to_ceg(stop=stop)
         assert_same(db, ceg, ceg.trace())
@@ -149,7 +149,7 @@ def test_any_tree_of_a_weighted_survey_is_made_again(
     if "impossible" in settings:
         settings["impossible"] = [{"area": "0", "assessed": "yes"}]
     tree = gated.event_tree("any", replace=True, **{"order": ORDER, **settings})
-    ceg = tree.learn_stages().to_ceg()
+    ceg = tree.learn_stages(prior="mass", criterion="score").to_ceg()
     for limit in (40,) if settings else (MAX_CODE, 40):
         assert_same(db, ceg, trace(db._store, ceg.id, max_code=limit))
 
@@ -172,15 +172,17 @@ def test_any_tree_of_a_weighted_survey_is_made_again(
 def test_any_learnt_stages_are_made_again(
     db: Database, gated: Survey, settings: dict[str, Any]
 ) -> None:
-    tree = gated.event_tree("staged", order=ORDER, replace=True)
+    tree = gated.event_tree("staged", order=ORDER, replace=True, sampling_zeros="none")
     ceg = tree.learn_stages(**settings).to_ceg()
     assert_same(db, ceg, ceg.trace())
 
 
 @pytest.mark.slow
 def test_given_stages_keep_their_names(db: Database, gated: Survey) -> None:
-    tree = gated.event_tree("named", order=ORDER, replace=True)
-    staged = tree.set_stages({("1",): "it's\none", ("2",): "it's\none", (): "root"})
+    tree = gated.event_tree("named", order=ORDER, replace=True, sampling_zeros="none")
+    staged = tree.set_stages(
+        {("1",): "it's\none", ("2",): "it's\none", (): "root"}, prior="mass"
+    )
     ceg = staged.to_ceg()
     script = ceg.trace()
     assert_same(db, ceg, script)
@@ -193,7 +195,9 @@ def test_labels_declared_the_same_and_wide_florets(db: Database) -> None:
     rows = "('u', 'x', 'p'), ('v', 'y', 'p'), ('u', 'z', 'q'), ('v', 'z', 'q')"
     query = f"select * from (values {rows}) as t(a, b, c)"  # noqa: S608
     survey = db.ingest(query, "same", codebook=book)
-    staged = survey.event_tree().set_stages({("u",): "s", ("v",): "s"})
+    staged = survey.event_tree(sampling_zeros="none").set_stages(
+        {("u",): "s", ("v",): "s"}, prior="mass"
+    )
     ceg = staged.to_ceg()
     script = trace(db._store, ceg.id, max_bits=1)
     assert "wide_block" in script
@@ -204,7 +208,9 @@ def test_labels_declared_the_same_and_wide_florets(db: Database) -> None:
 def test_the_staged_tree_of_a_network_is_made_again(db: Database) -> None:
     found = DEMOS["chds"]
     survey = db.ingest(found.select(), "network", count="people")
-    network = survey.event_tree().set_stages({}, depends={"Events": ["Economic"]})
+    network = survey.event_tree(sampling_zeros="none").set_stages(
+        {}, depends={"Events": ["Economic"]}, prior="mass"
+    )
     ceg = db.staged_tree(network.to_bayesian_network(), "from network").to_ceg()
     assert_same(db, ceg, ceg.trace())
 
@@ -215,7 +221,11 @@ def test_a_ceg_that_was_rebuilt_is_made_again_and_a_stale_one_is_not(
     db: Database, keep: Any
 ) -> None:
     survey = db.ingest("select i % 2 as x, i % 3 as y from range(60) t(i)", "wave")
-    ceg = survey.event_tree().learn_stages(initial=[[("0",), ("1",)]]).to_ceg()
+    ceg = (
+        survey.event_tree(sampling_zeros="none")
+        .learn_stages(initial=[[("0",), ("1",)]], prior="mass", criterion="score")
+        .to_ceg()
+    )
     survey.append("select i % 3 as x, i % 4 as y from range(40) t(i)")
     with pytest.raises(StaleError, match="is stale: its survey has changed"):
         ceg.trace()
@@ -226,7 +236,11 @@ def test_a_ceg_that_was_rebuilt_is_made_again_and_a_stale_one_is_not(
 
 @pytest.mark.slow
 def test_a_ceg_given_evidence_names_the_one_to_trace(gated: Survey) -> None:
-    ceg = gated.event_tree("given", order=ORDER).learn_stages().to_ceg()
+    ceg = (
+        gated.event_tree("given", order=ORDER, sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+        .to_ceg()
+    )
     again = ceg.given(risk="high").save("again").given(outcome="fall").save("and again")
     for found in (again, again.parent):
         assert found is not None
@@ -238,13 +252,21 @@ def test_a_ceg_given_evidence_names_the_one_to_trace(gated: Survey) -> None:
 def test_a_situation_that_nobody_reached_is_predicted_again(db: Database) -> None:
     rows = "select * from (values ('n', null), ('n', null), ('n', null), ('y', 'n')) as t(x, y)"
     survey = db.ingest(rows, "s", levels={"y": ["n", "unseen"]})
-    ceg = survey.event_tree(order=["x", "y"], sampling_zeros="full").learn_stages().to_ceg()
+    ceg = (
+        survey.event_tree(order=["x", "y"], sampling_zeros="full")
+        .learn_stages(prior="mass", criterion="score")
+        .to_ceg()
+    )
     more = db.ingest(
         "select i % 2 as x, 1 as y, (i * 7) % 5 // 3 as z from range(40) as t(i)",
         "more",
         levels={"y": [1, 2]},
     )
-    other = more.event_tree(sampling_zeros="full").learn_stages().to_ceg()
+    other = (
+        more.event_tree(sampling_zeros="full")
+        .learn_stages(prior="mass", criterion="score")
+        .to_ceg()
+    )
     assert "unobserved" in set(other.staging.stages["kind"])
     for one in (ceg, other):
         assert_same(db, one, one.trace())
@@ -255,21 +277,25 @@ def test_a_situation_that_nobody_reached_is_predicted_again(db: Database) -> Non
 @given(staged_trees(jumps=True, cross_variables=True), st.sampled_from(["early", "baseline"]))
 def test_random_staged_trees_are_made_again(db: Database, sample: Any, stop: Any) -> None:
     groups = defaultdict(list)
-    tree = ingest(db, sample.rows, sample.order).event_tree(blank="structural")
+    tree = ingest(db, sample.rows, sample.order).event_tree(
+        blank="structural", sampling_zeros="none"
+    )
     for path, colour in sample.stage.items():
         groups[colour].append(labels(path))
-    ceg = tree.set_stages(list(groups.values()), hyperstages="labels").to_ceg(stop=stop)
+    ceg = tree.set_stages(list(groups.values()), hyperstages="labels", prior="mass").to_ceg(
+        stop=stop
+    )
     assert_same(db, ceg, ceg.trace())
 
 
 @pytest.mark.slow
 def test_a_tree_whose_leaves_lie_at_different_depths_is_made_again(db: Database) -> None:
     sample = death_tree()
-    tree = ingest(db, sample.rows, sample.order).event_tree()
+    tree = ingest(db, sample.rows, sample.order).event_tree(sampling_zeros="none")
     groups = defaultdict(list)
     for path, colour in sample.stage.items():
         groups[colour].append(labels(path))
-    ceg = tree.set_stages(list(groups.values())).to_ceg()
+    ceg = tree.set_stages(list(groups.values()), prior="mass").to_ceg()
     assert len(ceg.positions) == 4
     assert_same(db, ceg, ceg.trace())
 
@@ -292,7 +318,7 @@ def test_random_surveys_are_made_again(db: Database, data: st.DataObject) -> Non
     except cegdb.CegdbError as error:
         note(str(error))
         return
-    ceg = tree.learn_stages().to_ceg()
+    ceg = tree.learn_stages(prior="mass", criterion="score").to_ceg()
     assert_same(db, ceg, ceg.trace())
 
 
@@ -306,7 +332,11 @@ def test_any_text_is_written_as_it_is(
     frame = pd.DataFrame(rows, columns=[variable, f"{variable} 2"])
     try:
         survey = db.ingest(frame, "nasty", replace=True)
-        ceg = survey.event_tree().learn_stages().to_ceg()
+        ceg = (
+            survey.event_tree(sampling_zeros="none")
+            .learn_stages(prior="mass", criterion="score")
+            .to_ceg()
+        )
     except cegdb.CegdbError as error:
         note(str(error))
         return
@@ -322,7 +352,11 @@ def test_large_tables_are_written_beside_the_script(
     folder = tmp_path / "it's [1]"
     folder.mkdir()
     file = folder / "run *.sql"
-    ceg = gated.event_tree("large", order=ORDER).learn_stages().to_ceg()
+    ceg = (
+        gated.event_tree("large", order=ORDER, sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+        .to_ceg()
+    )
     script = ceg.trace(file, max_values=5)
     assert file.read_text(encoding="utf-8") == script
     tables = ["level", f"response_{gated.id}", "situation_stage", "stage_interval"]
@@ -340,7 +374,11 @@ def test_large_tables_are_written_beside_the_script(
 
 @pytest.mark.slow
 def test_a_run_that_gives_other_rows_is_refused(db: Database, gated: Survey) -> None:
-    ceg = gated.event_tree("spoilt", order=ORDER).learn_stages().to_ceg()
+    ceg = (
+        gated.event_tree("spoilt", order=ORDER, sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+        .to_ceg()
+    )
     with db._store.writing() as (con, _):
         con.execute(
             "update cegdb.ceg_edge set prior = prior * 1.1 where ceg_id = $ceg_id",
@@ -357,7 +395,11 @@ def test_each_step_says_what_it_is_for_and_runs_as_shown_on_the_tables_left(
     db: Database, gated: Survey
 ) -> None:
     before = db.rows("select count(*) from duckdb_tables()")
-    ceg = gated.event_tree("headed", order=ORDER).learn_stages().to_ceg()
+    ceg = (
+        gated.event_tree("headed", order=ORDER, sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+        .to_ceg()
+    )
     script = ceg.trace()
     assert db.rows("select count(*) from duckdb_tables()") == before
     heights = re.findall(r"^-- step:    \w+_block \(.*height = (\d)", script, re.MULTILINE)

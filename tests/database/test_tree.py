@@ -96,8 +96,8 @@ def test_sixty_variables_equal_the_oracle(
 @pytest.mark.slow
 def test_sixty_variables_go_on_to_a_ceg(wide: tuple[Database, Survey]) -> None:
     db, survey = wide
-    tree = survey.event_tree(blank="structural", replace=True)
-    ceg = tree.learn_stages().to_ceg()
+    tree = survey.event_tree(blank="structural", replace=True, sampling_zeros="none")
+    ceg = tree.learn_stages(prior="mass", criterion="score").to_ceg()
     assert len(ceg.positions) < len(tree.situations)
     assert db.check() == []
 
@@ -158,13 +158,15 @@ def test_an_unknown_variable_in_order_is_refused(db: Database) -> None:
     with pytest.raises(
         SurveyError, match=r"no variable 'rsk' in survey 'mine'; available: .*\nhint: .*'risk'"
     ):
-        survey.event_tree(order=["area", "rsk"])
+        survey.event_tree(order=["area", "rsk"], sampling_zeros="none")
 
 
 def test_any_order_and_subset_of_variables_can_be_built(db: Database) -> None:
     survey = db.ingest(ROWS, count="people")
-    assert len(survey.event_tree(order=["risk"]).edges) == 2
-    assert survey.event_tree(order=["asked", " AREA "]).edges["n"].tolist() == [
+    assert len(survey.event_tree(order=["risk"], sampling_zeros="none").edges) == 2
+    assert survey.event_tree(order=["asked", " AREA "], sampling_zeros="none").edges[
+        "n"
+    ].tolist() == [
         13,
         12,
         6,
@@ -178,13 +180,15 @@ def test_any_order_and_subset_of_variables_can_be_built(db: Database) -> None:
 @pytest.mark.slow
 def test_a_hand_added_path_has_no_rows_and_counts_as_an_answer(db: Database) -> None:
     survey = db.ingest(ROWS, count="people")
-    tree = survey.event_tree(add_paths=[{"area": "s", "asked": "yes", "risk": "low"}])
+    tree = survey.event_tree(
+        add_paths=[{"area": "s", "asked": "yes", "risk": "low"}], sampling_zeros="none"
+    )
     edges = tree.edges
     unseen = edges[edges["n"] == 0]
     assert unseen["label"].tolist() == ["low"]
     assert unseen["share"].tolist() == [0.0]
     assert "1 vertex added that nobody reached" in tree.summary
-    staged = tree.learn_stages()
+    staged = tree.learn_stages(prior="mass", criterion="score")
     assert (staged.stage_edges["probability"] > 0).all()
     assert db.check() == []
 
@@ -197,11 +201,11 @@ def test_where_nobody_answered_a_question_its_answers_are_added(
 ) -> None:
     rows = "select * from (values ('a', '?', 8), ('b', 'x', 3), ('b', 'y', 2)) as t(q, r, n)"
     survey = db.ingest(rows, name="rows", count="n", missing=["?"])
-    observed = survey.event_tree(missing_policy=policy)
+    observed = survey.event_tree(missing_policy=policy, sampling_zeros="none")
     tree = survey.event_tree("zeros", missing_policy=policy, sampling_zeros=zeros)
     assert len(tree.edges) == len(observed.edges) + 2
     assert tree.edges[tree.edges["n"] == 0]["label"].tolist() == ["x", "y"]
-    ceg = tree.learn_stages().to_ceg()
+    ceg = tree.learn_stages(prior="mass", criterion="score").to_ceg()
     assert 0 < ceg.given({"q": "a"}).probability({"r": "x"}) < 1
     if policy == "prefix":
         assert "Nothing is said about r of people with q “a”: the data have no answer." in (
@@ -218,7 +222,7 @@ def test_missing_answers_are_told_by_variable_and_history(db: Database) -> None:
         ) as t(x, y, z, n)
     """
     survey = db.ingest(rows, count="n", missing=["?"])
-    tree = survey.event_tree()
+    tree = survey.event_tree(sampling_zeros="none")
     summary = details(tree)
     assert summary["missing"] == {
         "rows_with_a_missing_answer": 8,
@@ -236,9 +240,12 @@ def test_missing_answers_are_told_by_variable_and_history(db: Database) -> None:
     assert tree.findings()["sentence"][0].startswith(
         "8 of 22 respondents (36 %) count only up to a missing answer; 4 of them have later "
     )
-    complete = details(survey.event_tree(missing_policy="complete"))
+    complete = details(survey.event_tree(missing_policy="complete", sampling_zeros="none"))
     assert complete["missing"]["rows_with_a_missing_answer"] == 8
-    assert details(survey.event_tree(missing_policy="category"))["missing"] == {}
+    assert (
+        details(survey.event_tree(missing_policy="category", sampling_zeros="none"))["missing"]
+        == {}
+    )
 
 
 def test_histories_are_told_across_chunks_of_variables(
@@ -265,7 +272,12 @@ def test_variables_with_most_hyperstages_are_named_and_the_others_counted(
 ) -> None:
     frame = pd.DataFrame({"x": list("abc"), **{f"y{i}": ["p", "q", "p"] for i in range(8)}})
     frame = pd.concat([frame, frame.assign(y5=["q", "q", "p"])])
-    found = db.ingest(frame).event_tree().learn_stages().findings()
+    found = (
+        db.ingest(frame)
+        .event_tree(sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+        .findings()
+    )
     found = found[found["finding"] == "absent_answer"]
     named = found["variable"].dropna().tolist()
     assert found["sentence"].iloc[0] == (
@@ -275,7 +287,12 @@ def test_variables_with_most_hyperstages_are_named_and_the_others_counted(
     assert found["n"].iloc[0] == 4
     assert named == ["y5", "y0", "y1", "y2", "y3"]
     assert found["sentence"].iloc[-1] == "3 more variables have several hyperstages"
-    few = db.ingest(frame).event_tree(order=["x", "y1", "y2"]).learn_stages().findings()
+    few = (
+        db.ingest(frame)
+        .event_tree(order=["x", "y1", "y2"], sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+        .findings()
+    )
     assert (few["finding"] == "absent_answer").sum() == 2
 
 

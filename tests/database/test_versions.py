@@ -29,7 +29,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("made") / "falls.duckdb"
     with cegdb.open(path) as db:
         survey = db.ingest("select i % 2 as x, i % 3 as y from range(12) as t(i)", name="falls")
-        survey.event_tree().learn_stages().to_ceg()
+        survey.event_tree(sampling_zeros="none").learn_stages(
+            prior="mass", criterion="score"
+        ).to_ceg()
     return path
 
 

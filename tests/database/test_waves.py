@@ -75,7 +75,7 @@ def built_tables(db: Database) -> dict[str, Any]:
 
 
 def build(survey: Survey, **options: Any) -> StagedTree:
-    staged = survey.event_tree(**options).learn_stages(alpha=2)
+    staged = survey.event_tree(**options).learn_stages(alpha=2, prior="mass", criterion="score")
     staged.to_ceg()
     return staged
 
@@ -460,10 +460,10 @@ def test_what_is_built_on_changed_rows_is_stale_and_keeps_its_numbers(
     stale = db.rows("select kind, name, survey from cegdb.stale order by kind")[1]
     assert stale == [("ceg", "s", "s"), ("staging", "s", "s"), ("tree", "s", "s")]
     with pytest.raises(StaleError, match="tree 's'"):
-        tree.learn_stages("other")
+        tree.learn_stages("other", prior="mass", criterion="score")
     with pytest.raises(StaleError, match="staging 's'"):
         staged.to_ceg("other")
-    assert survey.event_tree("new").name == "new"
+    assert survey.event_tree("new", sampling_zeros="none").name == "new"
     assert db.surveys.names() == ["s"]
     assert db.rows("select survey from cegdb.surveys")[1] == [("s",)]
     sound(db)
@@ -542,8 +542,10 @@ def test_kept_stages_are_estimated_anew_and_their_drift_is_told(
     old = [("a", "x")] * 30 + [("a", "y")] * 10 + [("b", "x")] * 28 + [("b", "y")] * 12
     old += [("c", "x")] * 2 + [("c", "y")] * 38
     survey = db.ingest(frame(old, "A", "B"), name="s")
-    staged = survey.event_tree().set_stages({("a",): "u", ("b",): "u"}, alpha=3)
-    learnt = staged.tree.learn_stages("learnt", alpha=3)
+    staged = survey.event_tree(sampling_zeros="none").set_stages(
+        {("a",): "u", ("b",): "u"}, alpha=3, prior="mass"
+    )
+    learnt = staged.tree.learn_stages("learnt", alpha=3, prior="mass", criterion="score")
     assert learnt.stages["n_situations"].tolist() == [1, 2, 1]
     new = [("a", "x")] * 5 + [("a", "y")] * 35 + [("b", "x")] * 4 + [("b", "y")] * 36
     new += [("c", "x")] * 2 + [("c", "y")] * 38
@@ -640,12 +642,16 @@ def test_kept_stages_are_those_of_the_same_answers_on_any_tree(
         for sample in (old, new)
     ]
     with cegdb.open() as db:
-        tree = db.ingest(tables[0], name="s", count="n").event_tree(blank="structural")
+        tree = db.ingest(tables[0], name="s", count="n").event_tree(
+            blank="structural", sampling_zeros="none"
+        )
         before = situations(db, "s")
         names = {vertex: old.stage[path] for path, (_, _, vertex) in before.items()}
         given_frame = pd.DataFrame({"vertex_id": list(names), "stage": list(names.values())})
-        tree.set_stages(given_frame, "given").to_ceg()
-        tree.learn_stages("learnt", initial=given_frame).to_ceg()
+        tree.set_stages(given_frame, "given", prior="mass").to_ceg()
+        tree.learn_stages(
+            "learnt", initial=given_frame, prior="mass", criterion="score"
+        ).to_ceg()
         stages = {name: parts_of(db, name) for name in ("given", "learnt")}
         db.surveys["s"].refresh(tables[1])
         db.rebuild()
@@ -678,7 +684,9 @@ def test_new_situations_are_their_own_and_those_that_go_are_told(
     db: Database, sound: Callable[[Database], None]
 ) -> None:
     survey = db.ingest(frame(OLD, "A", "B"), name="s")
-    staged = survey.event_tree().learn_stages(alpha=2, initial=[[("a",), ("b",)]])
+    staged = survey.event_tree(sampling_zeros="none").learn_stages(
+        alpha=2, initial=[[("a",), ("b",)]], prior="mass", criterion="score"
+    )
     staged.to_ceg()
     assert staged.stages["n_situations"].tolist() == [1, 2]
     new = [("0", "x"), ("0", "y"), ("a", "x"), ("a", "y"), ("a", "z"), ("d", "x")]
@@ -695,7 +703,7 @@ def test_new_situations_are_their_own_and_those_that_go_are_told(
     ]
     assert "2 situations new, 1 gone" in staged.summary
     sound(db)
-    staged.tree.set_stages({("a",): "u"}, "by hand")
+    staged.tree.set_stages({("a",): "u"}, "by hand", prior="mass")
     survey.refresh(frame([("b", "x"), ("b", "y")], "A", "B"))
     db.rebuild()
     assert "skipped" in db.stagings["by hand"].summary
@@ -712,7 +720,9 @@ def test_rules_given_by_path_hold_for_new_situations(
     db: Database, sound: Callable[[Database], None]
 ) -> None:
     survey = db.ingest(frame(OLD, "A", "B"), name="s")
-    staged = survey.event_tree().set_stages({("*",): "all"}, hyperstages="labels")
+    staged = survey.event_tree(sampling_zeros="none").set_stages(
+        {("*",): "all"}, hyperstages="labels", prior="mass"
+    )
     survey.append(frame([("c", "x"), ("c", "y"), ("d", "y")], "A", "B"))
     for stages in ("keep", "relearn"):
         db.rebuild(stages=stages)  # type: ignore[arg-type]
@@ -732,9 +742,9 @@ def test_what_is_given_as_a_frame_is_given_again_by_its_paths(
     is_large: bool,
 ) -> None:
     survey = db.ingest(frame(OLD, "A", "B"), name="s")
-    tree = survey.event_tree()
+    tree = survey.event_tree(sampling_zeros="none")
     given_frame = pd.DataFrame({"vertex_id": [1, 2], "stage": ["u", "u"]})
-    staged = tree.set_stages(given_frame)
+    staged = tree.set_stages(given_frame, prior="mass")
     limits = StagingLimits(max_recorded=1 if is_large else 2)
     learning = LearnOptions(initial=given_frame)
     learn_stages(db._store, tree.id, learning=learning, name="learnt", limits=limits)
@@ -760,7 +770,9 @@ def test_new_situations_join_those_that_a_frame_of_hyperstages_leaves_out(db: Da
     rows = [(a, b) for a in "abcd" for b in "xy" for _ in range(20)]
     survey = db.ingest(frame(rows, "g", "y"), name="s")
     groups = pd.DataFrame({"vertex_id": [1, 2], "hyperstage": ["A", "A"]})
-    staged = survey.event_tree().learn_stages(alpha=2, hyperstages=groups)
+    staged = survey.event_tree(sampling_zeros="none").learn_stages(
+        alpha=2, hyperstages=groups, prior="mass", criterion="score"
+    )
     assert staged.stages["n_situations"].tolist() == [1, 2, 2]
     survey.append(frame([("e", "x"), ("e", "y")] * 20, "g", "y"))
     db.rebuild(stages="relearn")
@@ -813,7 +825,11 @@ def test_drift_is_told_where_labels_come_and_go(db: Database) -> None:
     def answers(**n: int) -> pd.DataFrame:
         return frame([(label,) for label, k in n.items() for _ in range(k)], "y")
 
-    staged = db.ingest(answers(a=100, b=100), name="s").event_tree().learn_stages(alpha=2)
+    staged = (
+        db.ingest(answers(a=100, b=100), name="s")
+        .event_tree(sampling_zeros="none")
+        .learn_stages(alpha=2, prior="mass", criterion="score")
+    )
     db.surveys["s"].refresh(answers(new=90, a=90, b=20))
     db.rebuild()
     ((label, before, is_apart),) = staged.drift[
@@ -847,7 +863,9 @@ def test_settings_of_trees_stagings_and_cegs_are_repeated(
     rows = [(*cells, w) for cells, w in zip(OLD, [0.5, 2] * 8, strict=True)]
     survey = db.ingest(frame(rows, "A", "B", "w"), name="s", weight="w")
     tree = survey.event_tree(order=["B", "A"], sampling_zeros="full", gate_min_rows=2)
-    staged = tree.learn_stages(alpha=7, weighting="total", deff={"A": 2})
+    staged = tree.learn_stages(
+        alpha=7, weighting="total", deff={"A": 2}, prior="mass", criterion="score"
+    )
     ceg = staged.to_ceg(stop="baseline")
     before = tree.settings, staged.settings, ceg.settings
     survey.append(frame(rows, "A", "B", "w"))
@@ -856,7 +874,7 @@ def test_settings_of_trees_stagings_and_cegs_are_repeated(
     assert staged._row()["alpha"] == 7
     survey.event_tree(
         "fresh", order=["B", "A"], sampling_zeros="full", gate_min_rows=2
-    ).learn_stages(alpha=7, weighting="total", deff={"A": 2})
+    ).learn_stages(alpha=7, weighting="total", deff={"A": 2}, prior="mass", criterion="score")
     columns = ["stage", "label", "n", "weight", "probability", "low", "high"]
     views = [
         db.sql("from cegdb.stage_edges where staging = $s order by all", {"s": name})[columns]

@@ -50,7 +50,7 @@ def test_weights_are_summed_exactly_beside_the_counts(
     empty_db: Database, tmp_path: Path
 ) -> None:
     survey = empty_db.ingest(written(tmp_path), weight="wt", name="w")
-    survey.event_tree()
+    survey.event_tree(sampling_zeros="none")
     assert edges(empty_db, "w") == {
         "s0/F": (4, Decimal("7.25")),
         "s0/M": (4, Decimal("2.75")),
@@ -93,13 +93,13 @@ def test_a_decimal_comma_is_an_option(db: Database, tmp_path: Path) -> None:
     with pytest.raises(SurveyError, match=r"ingest with decimal=','"):
         db.ingest(file, weight="wt")
     survey = db.ingest(file, weight="wt", decimal=",", name="w")
-    survey.event_tree()
+    survey.event_tree(sampling_zeros="none")
     assert edges(db, "w")["s1/Yes"] == (2, Decimal("2"))
 
 
 def test_counts_and_weights_multiply(db: Database) -> None:
     query = "select * from (values ('a', 3, 0.1), ('b', 1, 2.5), ('a', 2, 0.2)) as t(x, n, w)"
-    db.ingest(query, count="n", weight="w", name="both").event_tree()
+    db.ingest(query, count="n", weight="w", name="both").event_tree(sampling_zeros="none")
     assert edges(db, "both") == {
         "s0/a": (5, Decimal("0.7")), "s0/b": (1, Decimal("2.5")),
     }  # fmt: skip
@@ -125,7 +125,7 @@ def test_the_receipt_sums_weights_over_respondents_not_over_lines(empty_db: Data
 def test_long_decimals_are_kept_to_12_and_told(db: Database) -> None:
     query = "select * from (values ('a', 0.7310585786300049::double), ('b', 1.0)) as t(x, w)"
     survey = db.ingest(query, weight="w", name="long")
-    survey.event_tree()
+    survey.event_tree(sampling_zeros="none")
     assert edges(db, "long")["s0/a"] == (1, Decimal("0.731058578630"))
     assert survey.receipt["weights"]["rows_kept_to_12_decimals"] == 1  # type: ignore[index]
 
@@ -167,7 +167,9 @@ def learnt_of(db: Database, unit: str, name: str) -> tuple[Survey, float, Any]:
     """Return a skewed survey in two parts, its score, and the shares with their intervals."""
     survey = db.ingest(SKEWED.format(unit, 0, 900), weight="w", name=name)
     survey.append(SKEWED.format(unit, 900, 2_000))
-    staged = survey.event_tree().learn_stages()
+    staged = survey.event_tree(sampling_zeros="none").learn_stages(
+        prior="mass", criterion="score"
+    )
     shares = staged.stage_edges[["share", "low", "high"]].to_numpy()
     return survey, staged.log_marginal_likelihood, shares
 
@@ -205,8 +207,10 @@ def test_a_group_of_tiny_weights_counts_as_much_as_any_other(db: Database) -> No
     )
     answers = []
     for name, unit in (("same", "1.0"), ("tiny", "1e-7")):
-        tree = db.ingest(rows.format(unit), weight="w", name=name).event_tree()
-        edges = tree.set_stages({}).stage_edges
+        tree = db.ingest(rows.format(unit), weight="w", name=name).event_tree(
+            sampling_zeros="none"
+        )
+        edges = tree.set_stages({}, prior="mass").stage_edges
         answers.append(edges[edges["stage"] != edges["stage"].iloc[0]]["probability"].tolist())
     assert len(answers[0]) == 4
     assert answers[1] == pytest.approx(answers[0], rel=1e-12)
@@ -229,7 +233,9 @@ def test_scores_and_probabilities_use_effective_counts(
     db: Database, tmp_path: Path, how: Any, deff: float
 ) -> None:
     survey = db.ingest(written(tmp_path), weight="wt")
-    staged = survey.event_tree().set_stages({}, alpha=2, weighting=how, deff=deff)
+    staged = survey.event_tree(sampling_zeros="none").set_stages(
+        {}, alpha=2, weighting=how, deff=deff, prior="mass"
+    )
     size = expected(ROWS, how, deff)
     florets = {(): ["F", "M"], ("F",): ["No", "Yes"], ("M",): ["No", "Yes"]}
     score = 0.0
@@ -246,7 +252,9 @@ def test_scores_and_probabilities_use_effective_counts(
     assert staged.log_marginal_likelihood == pytest.approx(score, abs=1e-9)
     # Shares are those of the weights, whatever scores count.
     assert found.loc[("u1", "Yes")]["share"] == pytest.approx(2 / 7.25)
-    learnt = survey.event_tree(name="t").learn_stages(alpha=2, weighting=how, deff=deff)
+    learnt = survey.event_tree(name="t", sampling_zeros="none").learn_stages(
+        alpha=2, weighting=how, deff=deff, prior="mass", criterion="score"
+    )
     merged = [size[("F", x)] + size[("M", x)] for x in ("No", "Yes")]
     gain = lgamma(2) - lgamma(2 + sum(merged)) + sum(lgamma(1 + m) for m in merged)
     for sex in "FM":
@@ -260,8 +268,8 @@ def test_scores_and_probabilities_use_effective_counts(
 def test_kish_size_of_1_1_2_is_8_thirds(db: Database) -> None:
     """``docs/theory.md``, W1.5: the likelihood counts 8/3 respondents."""
     query = "select * from (values ('a', 1), ('b', 1), ('a', 2)) as t(x, w)"
-    tree = db.ingest(query, weight="w").event_tree()
-    staged = tree.set_stages({}, alpha=2)
+    tree = db.ingest(query, weight="w").event_tree(sampling_zeros="none")
+    staged = tree.set_stages({}, alpha=2, prior="mass")
     a, b = 8 / 3 * 3 / 4, 8 / 3 / 4
     assert staged.log_likelihood == pytest.approx(a * log(3 / 4) + b * log(1 / 4))
     assert staged.bic == pytest.approx(-2 * staged.log_likelihood + log(8 / 3))
@@ -270,10 +278,16 @@ def test_kish_size_of_1_1_2_is_8_thirds(db: Database) -> None:
 @pytest.mark.slow
 def test_equal_weights_change_nothing(db: Database) -> None:
     rows = "select i % 3 as x, i % 7 // 3 as y, i % 5 // 2 as z from range(200) as t(i)"
-    plain = db.ingest(rows).event_tree().learn_stages()
-    heavy = db.ingest(f"select *, 0.3 as w from ({rows})", weight="w").event_tree()  # noqa: S608
+    plain = (
+        db.ingest(rows)
+        .event_tree(sampling_zeros="none")
+        .learn_stages(prior="mass", criterion="score")
+    )
+    heavy = db.ingest(f"select *, 0.3 as w from ({rows})", weight="w").event_tree(
+        sampling_zeros="none"
+    )  # noqa: S608
     for how in ("situation", "global", "total", "none"):
-        same = heavy.learn_stages(name=how, weighting=how)
+        same = heavy.learn_stages(name=how, weighting=how, prior="mass", criterion="score")
         assert same.log_marginal_likelihood == pytest.approx(
             plain.log_marginal_likelihood, abs=1e-9
         )
@@ -291,7 +305,11 @@ def test_the_order_of_weighted_rows_changes_no_byte(db: Database) -> None:
     tables = []
     for order in ("i", "hash(i)"):
         query = f"select x, y, w from ({rows}) order by {order}"  # noqa: S608
-        staged = db.ingest(query, "s", weight="w", replace=True).event_tree().learn_stages()
+        staged = (
+            db.ingest(query, "s", weight="w", replace=True)
+            .event_tree(sampling_zeros="none")
+            .learn_stages(prior="mass", criterion="score")
+        )
         tables.append((staged.stage_edges.to_csv(), staged.to_ceg().edges.to_csv()))
     assert tables[0] == tables[1]
 
@@ -300,11 +318,11 @@ def test_the_order_of_weighted_rows_changes_no_byte(db: Database) -> None:
 def test_a_wrong_design_effect_is_refused(
     empty_db: Database, tmp_path: Path, deff: Any
 ) -> None:
-    tree = empty_db.ingest(written(tmp_path), weight="wt").event_tree()
+    tree = empty_db.ingest(written(tmp_path), weight="wt").event_tree(sampling_zeros="none")
     with pytest.raises((StagingError, SurveyError), match="deff"):
-        tree.learn_stages(deff=deff)
+        tree.learn_stages(deff=deff, prior="mass", criterion="score")
     with pytest.raises(StagingError, match="unknown value 'all' for weighting"):
-        tree.learn_stages(weighting="all")  # type: ignore[arg-type]
+        tree.learn_stages(weighting="all", prior="mass", criterion="score")  # type: ignore[arg-type]
     assert len(empty_db.stagings) == 0
 
 
@@ -340,13 +358,13 @@ def test_clusters_divide_scores_by_a_design_effect(db: Database, weight: str | N
     used = [(c, a, w if weight else 1.0) for c, a, _, w in rows]
     assert effects["answer"] == pytest.approx(deff_of(used))
     assert effects["answer"] > 1
-    tree = survey.event_tree()
-    staged = tree.learn_stages(alpha=2)
+    tree = survey.event_tree(sampling_zeros="none")
+    staged = tree.learn_stages(alpha=2, prior="mass", criterion="score")
     assert staged.settings["deff"] == effects
     assert "counts divided by design effects" in staged.summary
-    by_hand = tree.learn_stages(alpha=2, deff=effects)
+    by_hand = tree.learn_stages(alpha=2, deff=effects, prior="mass", criterion="score")
     assert by_hand.log_marginal_likelihood == staged.log_marginal_likelihood
-    without = tree.learn_stages(alpha=2, deff=1)
+    without = tree.learn_stages(alpha=2, deff=1, prior="mass", criterion="score")
     assert without.log_marginal_likelihood != staged.log_marginal_likelihood
 
 
@@ -367,7 +385,7 @@ def of_weight_0(checked_database: Database) -> list[EventTree]:
     return [
         checked_database.ingest(
             rows.format(least), f"above {least}", weight="w", columns=["a", "b"]
-        ).event_tree()
+        ).event_tree(sampling_zeros="none")
         for least in (1, 3)
     ]
 
@@ -379,7 +397,7 @@ def test_rows_of_weight_0_can_be_learnt_by_every_method(
     of_weight_0: list[EventTree], method: Any
 ) -> None:
     for tree in of_weight_0:
-        staged = tree.learn_stages(method=method)
+        staged = tree.learn_stages(method=method, prior="mass")
         assert isfinite(staged.bic)
         assert isfinite(staged.log_marginal_likelihood)
 
@@ -392,7 +410,7 @@ def test_a_stage_of_weight_0_has_no_free_parameter(
     rows = "('a', 'x', 0), ('a', 'y', 0), ('b', 'x', 3), ('b', 'y', 2), ('c', 'y', 1)"
     query = f"select x, y, w from (values {rows}) as t(x, y, w), range(5)"  # noqa: S608
     tree = db.ingest(query, weight="w").event_tree(sampling_zeros="floret")
-    staged = tree.set_stages({}, weighting=weighting)
+    staged = tree.set_stages({}, weighting=weighting, prior="mass")
     n_counted = 3 if weighting == "none" else 2  # of the situations after a, b and c
     assert staged.df == 2 + n_counted
     assert staged.aic == pytest.approx(2 * (staged.df - staged.log_likelihood))
@@ -405,7 +423,9 @@ def test_a_search_over_orders_leaves_out_stages_of_weight_0_too(db: Database) ->
     survey = db.ingest(query, weight="w")
     search = survey.search_orders(["x", "y"], method="bj")
     for rank, order in search.orders[["rank", "order"]].to_numpy():
-        staged = survey.event_tree(order=order, replace=True).learn_stages(method="bj")
+        staged = survey.event_tree(
+            order=order, replace=True, sampling_zeros="none"
+        ).learn_stages(method="bj", prior="mass")
         assert staged.bic == pytest.approx(search.orders["score"][rank - 1])
         if order == ["x", "y"]:
             assert (len(staged.stages), staged.df) == (3, 2)

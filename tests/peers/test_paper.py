@@ -41,7 +41,9 @@ def grown(db: Database, *paths: str) -> EventTree:
     words = [path.split("/") for path in paths]
     depth = max(map(len, words))
     lines = [(word + [None] * (depth - len(word)), 5) for word in words]
-    return rows(db, " ".join(f"X{i}" for i in range(depth)), *lines).event_tree()
+    return rows(db, " ".join(f"X{i}" for i in range(depth)), *lines).event_tree(
+        sampling_zeros="none"
+    )
 
 
 def staged(tree: EventTree, *blocks: str, hyperstages: Any = "variable") -> StagedTree:
@@ -50,7 +52,7 @@ def staged(tree: EventTree, *blocks: str, hyperstages: Any = "variable") -> Stag
         [tuple(path.strip().split("/")) if path.strip() else () for path in block.split("=")]
         for block in blocks
     ]
-    return tree.set_stages(groups, hyperstages=hyperstages)
+    return tree.set_stages(groups, hyperstages=hyperstages, prior="mass")
 
 
 def counts(tree: EventTree) -> dict[str, int]:
@@ -108,7 +110,7 @@ def test_w1_1_a_death_truncated_survey(
     assert len(tree.situations) == 5
     assert sizes(tree) == (5 + 6, 10)
     assert counts(tree)["t"] == 8
-    tree.learn_stages()
+    tree.learn_stages(prior="mass", criterion="score")
     hyperstages = db.sql("select n_situations from cegdb.hyperstage")["n_situations"]
     assert sorted(hyperstages) == [1, 2, 2]
     sound(db)
@@ -118,7 +120,7 @@ def test_w1_1_a_death_truncated_survey(
 def test_w1_2_not_applicable_is_an_edge_where_it_is_random(db: Database, sound: Sound) -> None:
     """cegpy, from its rows: 5 rows reach s1, whose one edge has 3; probability 1."""
     survey = rows(db, "X1 X2", ("ax", 3), (["a", None], 2), (["b", None], 4))
-    tree = survey.event_tree(blank="structural")
+    tree = survey.event_tree(blank="structural", sampling_zeros="none")
     assert counts(tree) == {"a": 5, "b": 4, "a/x": 3, "a/not applicable": 2}
     sound(db)
 
@@ -129,7 +131,7 @@ def test_w1_3_an_edge_is_a_variable_and_a_label(db: Database, sound: Sound) -> N
     survey = rows(
         db, "X1 X2 X3", (["y", "NA", "n"], 2), (["y", "n", "NA"], 3), structural=["NA"]
     )
-    tree = survey.event_tree()
+    tree = survey.event_tree(sampling_zeros="none")
     edges = tree.edges[["source", "variable", "label", "n"]]
     assert list(edges.itertuples(index=False, name=None)) == [
         ("s0", "X1", "y", 5),
@@ -151,7 +153,7 @@ def test_w1_4_rows_stop_at_their_first_missing_answer(db: Database, sound: Sound
         ("by0", 1),
         missing=["?"],
     )
-    tree = survey.event_tree()
+    tree = survey.event_tree(sampling_zeros="none")
     assert counts(tree) == {
         "a": 9,
         "b": 1,
@@ -324,7 +326,9 @@ def test_w6_1_bayes_factors_of_a_survey(
         for answers, n in ((first + "x", floret[0]), (first + "y", floret[1]))
     ]
     survey = rows(db, "X Y", *lines, levels={"Y": ["x", "y"]})
-    learnt = survey.event_tree(sampling_zeros="floret").learn_stages(alpha=4)
+    learnt = survey.event_tree(sampling_zeros="floret").learn_stages(
+        alpha=4, prior="mass", criterion="score"
+    )
     expected = [log(factor)] if factor > 1 else []
     assert learnt.merges["log_bayes_factor"].tolist() == pytest.approx(expected, rel=1e-12)
     sound(db)
@@ -344,7 +348,9 @@ CHDS = {
 @pytest.mark.parametrize("hyperstages", ["variable", "labels"])
 def test_w6_2_chds(db: Database, sound: Sound, hyperstages: Hyperstages) -> None:
     """The same for hyperstages {s0 | s1, s2 | ...} and {s0, s1, s2 | ...}."""
-    tree = db.ingest(DEMOS["chds"].select(), name="chds", count="people").event_tree()
+    tree = db.ingest(DEMOS["chds"].select(), name="chds", count="people").event_tree(
+        sampling_zeros="none"
+    )
     assert sizes(tree) == (43, 42)
     assert len(tree.situations) == 19
     learnt = tree.learn_stages(like="cegpy", alpha=3, hyperstages=hyperstages)
@@ -359,7 +365,7 @@ def test_w6_2_chds(db: Database, sound: Sound, hyperstages: Hyperstages) -> None
     groups = [
         [tuple(by_name[name]) for name in sorted(block)] for block in sorted(CHDS, key=min)
     ]
-    by_hand = tree.set_stages(groups, alpha=3)
+    by_hand = tree.set_stages(groups, alpha=3, prior="mass")
     assert by_hand.log_marginal_likelihood == learnt.log_marginal_likelihood
     assert sizes(by_hand.to_ceg()) == (10, 21)
     sound(db)
@@ -397,7 +403,7 @@ def test_public_data(
     score: float,
     of_ceg: tuple[int, int],
 ) -> None:
-    tree = db.ingest(survey_file(name)).event_tree()
+    tree = db.ingest(survey_file(name)).event_tree(sampling_zeros="none")
     vertices = db.sql("select * from cegdb.vertices")
     depths = set(vertices[vertices["variable"].isna()]["depth"])
     assert (len(vertices), len(tree.situations), depths) == of_tree
@@ -454,7 +460,7 @@ def test_table_1_of_the_paper(
 @pytest.mark.slow
 def test_w6_3_asym_with_stages_across_variables(db: Database, sound: Sound) -> None:
     """``docs/theory.md``, section 1: 28 vertices, 15 situations, 13 leaves; W6.3: the rest."""
-    tree = db.ingest(survey_file("Asym")).event_tree()
+    tree = db.ingest(survey_file("Asym")).event_tree(sampling_zeros="none")
     assert (sizes(tree)[0], len(tree.situations)) == (28, 15)
     learnt = tree.learn_stages(like="cegpy", alpha=2)
     assert len(learnt.stages) == 6
@@ -476,7 +482,7 @@ def test_w6_3_by_labels(
     score: float,
     n_vertices: int,
 ) -> None:
-    tree = db.ingest(survey_file(name)).event_tree()
+    tree = db.ingest(survey_file(name)).event_tree(sampling_zeros="none")
     learnt = tree.learn_stages(like="cegpy", alpha=alpha)
     assert len(learnt.stages) == n_stages
     assert learnt.log_marginal_likelihood == pytest.approx(score, abs=6e-5)

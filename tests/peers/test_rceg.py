@@ -98,6 +98,6 @@ def test_its_staging_given_by_hand_has_its_score(
 ) -> None:
     theirs = peer("ceg")[name][str(alpha)]
     groups = [sorted(block) for block in r.partition(r.their_stages(theirs))]
-    given = r.full_tree(database, name).set_stages(groups, alpha=alpha)
+    given = r.full_tree(database, name).set_stages(groups, alpha=alpha, prior="mass")
     score = theirs["log_marginal_likelihood"]
     assert given.log_marginal_likelihood == pytest.approx(score, abs=1e-7)

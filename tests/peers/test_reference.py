@@ -67,9 +67,13 @@ def compare(database: Database) -> Callable[..., Compared]:
         ours = f"{name} {theirs['alpha']:g} {hyperstages}"
         if ours not in database.cegs:
             if name not in database.trees:
-                database.ingest(survey_file(name)).event_tree(name)
+                database.ingest(survey_file(name)).event_tree(name, sampling_zeros="none")
             database.trees[name].learn_stages(
-                ours, alpha=theirs["alpha"], hyperstages=hyperstages
+                ours,
+                alpha=theirs["alpha"],
+                hyperstages=hyperstages,
+                prior="mass",
+                criterion="score",
             ).to_ceg(ours)
         return Compared(
             theirs, database.trees[name], database.stagings[ours], database.cegs[ours]
@@ -114,6 +118,7 @@ def test_each_situation_has_the_same_prior(
         "alone",
         alpha=theirs["alpha"],
         replace=True,
+        prior="mass",
     )
     priors = {
         (words[edge.stage_id], edge.label): (edge.n, edge.prior)

@@ -76,7 +76,7 @@ def tree_of(db: Database, first: NDArray[np.int64]) -> EventTree:
     cells = [(f"x{i:02d}", answer) for i in range(len(first)) for answer in "ab"]
     frame = pd.DataFrame(cells, columns=["X", "Y"])
     frame["n"] = np.column_stack((first, ROWS - first)).ravel()
-    return db.ingest(frame, count="n", name="alike").event_tree()
+    return db.ingest(frame, count="n", name="alike").event_tree(sampling_zeros="none")
 
 
 @pytest.mark.usefixtures("all_null_runs")
@@ -90,7 +90,9 @@ def test_the_printed_number_of_spurious_stages_is_the_one_seen(
     db: Database, n: int, method: Any, structure_prior: Any
 ) -> None:
     data = null(n)[0]
-    learnt = tree_of(db, data).learn_stages(method=method, structure_prior=structure_prior)
+    learnt = tree_of(db, data).learn_stages(
+        method=method, structure_prior=structure_prior, prior="mass"
+    )
     assert learnt.settings["alpha"] == n
     ours = learnt.florets.query("variable == 'Y'")["stage_id"].tolist()
     assert ours == stages(data, method, structure_prior).tolist()
@@ -108,7 +110,9 @@ def test_the_printed_number_of_spurious_stages_is_the_one_seen(
 def test_where_nothing_could_merge_no_number_is_printed(method: Method) -> None:
     with cegdb.open() as db:
         survey = db.ingest("select i % 2 as x, i % 3 > 0 as y from range(60) t(i)", "s")
-        learnt = survey.event_tree(order=["x"]).learn_stages(method=method)
+        learnt = survey.event_tree(order=["x"], sampling_zeros="none").learn_stages(
+            method=method, prior="mass"
+        )
         assert "  nothing could merge: no hyperstage had two stages to start" in learnt.summary
         assert "spurious" not in learnt.summary
         assert learnt.spurious_stages == 0
