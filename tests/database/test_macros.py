@@ -720,9 +720,9 @@ def long_chain(db: Database) -> Database:
     Its tree would not fit on any disk, so the graph is written over that of two paths.
     """
     variables = ", ".join(f"i as x{j}" for j in range(100))
-    db.ingest(f"select {variables} from range(2) as r(i)", name="chain").event_tree(
+    db.ingest(f"select {variables} from range(2) as r(i)", name="chain").event_tree(  # noqa: S608
         sampling_zeros="none"
-    )  # noqa: S608
+    )
     db.trees["chain"].set_stages({}, prior="mass").to_ceg()
     for table in ("position", "position_member", "ceg_edge"):
         db.sql(f"delete from cegdb.{table}")  # noqa: S608

@@ -223,9 +223,9 @@ def beside() -> Iterator[Database]:
     """Give a small model beside one of thousands of vertices."""
     answers = ", ".join(f"hash(i * 31 + {k} * 1000003) % 3 as q{k}" for k in range(7))
     with cegdb.open() as db:
-        tree = db.ingest(f"select {answers} from range(4000) as t(i)", name="big").event_tree(
+        tree = db.ingest(f"select {answers} from range(4000) as t(i)", name="big").event_tree(  # noqa: S608
             sampling_zeros="none"
-        )  # noqa: S608
+        )
         big = tree.set_stages({}, prior="mass").to_ceg()
         big.given(q0=[0, 1]).save("big given")
         demo = DEMOS["chds"]

@@ -283,9 +283,9 @@ def test_equal_weights_change_nothing(db: Database) -> None:
         .event_tree(sampling_zeros="none")
         .learn_stages(prior="mass", criterion="score")
     )
-    heavy = db.ingest(f"select *, 0.3 as w from ({rows})", weight="w").event_tree(
+    heavy = db.ingest(f"select *, 0.3 as w from ({rows})", weight="w").event_tree(  # noqa: S608
         sampling_zeros="none"
-    )  # noqa: S608
+    )
     for how in ("situation", "global", "total", "none"):
         same = heavy.learn_stages(name=how, weighting=how, prior="mass", criterion="score")
         assert same.log_marginal_likelihood == pytest.approx(
