@@ -257,7 +257,7 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
         >>> script = cegdb.open().demo("chds").trace()
         >>> con = duckdb.connect()
         >>> con.execute(script).execute("select count(*) from cegdb.position").fetchall()
-        [(10,)]
+        [(9,)]
         """
         return trace(self._store, self.id, path, max_values=max_values)
 
@@ -295,7 +295,7 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
         >>> import cegdb
         >>> ceg = cegdb.open().demo("chds")
         >>> len(ceg.positions), len(ceg.averaged().positions)
-        (10, 20)
+        (9, 20)
         """
         if self._row()["staging_id"] is None:
             raise CegError(
@@ -328,7 +328,7 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
         >>> import cegdb
         >>> ceg = cegdb.open().demo("chds")
         >>> len(ceg.recover()), len(ceg.positions)
-        (43, 10)
+        (43, 9)
         """
         import pandas as pd
 
@@ -362,7 +362,7 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
         >>> import cegdb
         >>> ceg = cegdb.open().demo("chds")
         >>> [n for _, _, n in ceg.to_networkx(min_n=20).edges("w4", data="n")]
-        [None, None, None]
+        [None, 21, None]
         """
         from cegdb import graphs
 
@@ -427,9 +427,9 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
         --------
         >>> import cegdb
         >>> ceg = cegdb.open().demo("chds")
-        >>> after = ceg.do(Economic="High")
+        >>> after = ceg.do(Events="Low")
         >>> after.intervention, round(after.probability(Admission="Yes"), 4)
-        ('Economic = High', 0.1715)
+        ('Events = Low', 0.1494)
         """
         from cegdb.causal import interventions
         from cegdb.inference import queries
@@ -493,7 +493,7 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
         >>> ceg = cegdb.open().demo("chds")
         >>> ceg.positivity("Economic", least=0.2).drop(columns="history").round(3)
           position label  probability  is_possible  passed    n
-        0       w2  High        0.122         True   0.431  383
+        0       w2  High        0.121         True    0.43  383
         """
         import pandas as pd
 
@@ -587,10 +587,10 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
         --------
         >>> import cegdb
         >>> ceg = cegdb.open().demo("chds")
-        >>> effect = ceg.effect("Economic", {"Admission": "Yes"})
+        >>> effect = ceg.effect("Social", {"Admission": "Yes"})
         >>> effect.differences.round(3)
           label against  effect    low   high  staged  observed
-        0   Low    High    0.04 -0.031  0.092   0.022     0.061
+        0   Low    High   0.098  0.045  0.151   0.062     0.098
         """
         import pandas as pd
 
@@ -827,7 +827,7 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
         >>> ceg.cuts()[["kind", "of", "positions", "is_cut"]]
                kind         of     positions  is_cut
         0  variable     Events  [w3, w4, w5]    True
-        1  variable  Admission  [w6, w7, w8]    True
+        1  variable  Admission      [w6, w7]    True
         """
         import pandas as pd
 
@@ -933,7 +933,7 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
         >>> ceg = cegdb.open().demo("chds")
         >>> found = ceg.independence("Social", "Admission", given="Events")
         >>> found.holds, round(found.fitted, 4)
-        (False, 0.004)
+        (False, 0.0056)
         """
         from cegdb.independence import separation
 

@@ -189,7 +189,7 @@ class Database(Displayed):
         --------
         >>> import cegdb
         >>> cegdb.open().demo("falls")
-        CEG 'falls': 12 vertices (including the sink), 25 edges; 4 steps, height 4
+        CEG 'falls': 11 vertices (including the sink), 23 edges; 4 steps, height 4
         """
         from cegdb.demo import DEMOS
 
@@ -604,7 +604,7 @@ class Database(Displayed):
         ...     _ = db.rebuild()
         ...     staged.drift[["stage", "label", "probability_before", "probability_after"]]
           stage  label  probability_before  probability_after
-        0    u0  False                 0.4                0.7
+        0    u0  False            0.388889           0.722222
         """
         from cegdb.rebuild import rebuild
 
@@ -669,7 +669,7 @@ class Database(Displayed):
         ...     db.compare("joined", apart)[["staging", "df", "log_bayes_factor", "is_best"]]
           staging  df  log_bayes_factor  is_best
         0  joined   2          0.000000    False
-        1   apart   3          0.557929     True
+        1   apart   3          0.971487     True
         """
         from cegdb import compare
 

@@ -435,7 +435,7 @@ class EventTree(GraphObject):
         ...     path = survey.event_tree().alpha_path(method="bhc")
         >>> path.loc[path["is_default"], ["alpha", "n_stages", "df"]]
            alpha  n_stages  df
-        2    2.0         3   3
+        1    1.0         3   3
         """
         import pandas as pd
 

@@ -114,7 +114,7 @@ class Exploration(Displayed):
         >>> with cegdb.open() as db:
         ...     rows = "select i % 2 as x, i % 3 as z, i % 6 = 0 as y from range(60) t(i)"
         ...     db.ingest(rows, name="one").explore("y").event_tree()
-        event tree 'one': 16 vertices, 10 situations, 6 leaves, height 3; 60 respondents
+        event tree 'one': 22 vertices, 10 situations, 12 leaves, height 3; 60 respondents
         """
         options = TreeOptions(
             order=self._result.order,

@@ -154,7 +154,7 @@ class OrderSearch(Displayed):
         >>> with cegdb.open() as db:
         ...     rows = "select i % 2 as x, i % 6 = 0 as y from range(60) t(i)"
         ...     found = db.ingest(rows, name="one").search_orders()
-        ...     staged = found.event_tree().learn_stages()
+        ...     staged = found.event_tree().learn_stages(prior="mass", criterion="score")
         ...     abs(staged.log_marginal_likelihood - found.score) < 1e-9
         True
         """

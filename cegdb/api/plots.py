@@ -88,7 +88,7 @@ class StagingPlots(MethodGroup):
         >>> import cegdb
         >>> staged = cegdb.open().demo("chds").staging
         >>> print(staged.plot.probabilities("Admission").caption[:43])
-        Probabilities of Admission in its 3 stages,
+        Probabilities of Admission in its 2 stages,
         """
         from cegdb.pictures.plot_data import read_stages
         from cegdb.pictures.plots import draw_probabilities

@@ -97,7 +97,7 @@ class Queryable(ABC, Generic[Conditional]):
         >>> ceg = cegdb.open().demo("chds")
         >>> given = ceg.given(Admission="Yes")
         >>> round(given.probability_of_evidence, 4), round(given.probability(Social="Low"), 4)
-        (0.191, 0.5396)
+        (0.1907, 0.5101)
         """
         from cegdb.inference import queries
 
@@ -203,7 +203,7 @@ class Queryable(ABC, Generic[Conditional]):
         >>> ceg.probability({"Admission": "Yes"})
         0.191 (0.165 to 0.217; n = 890)
         >>> round(ceg.probability(Social="Low", Admission="Yes", interval=None), 4)
-        0.103
+        0.0973
         """
         from cegdb.inference import queries
 
@@ -473,10 +473,10 @@ class Queryable(ABC, Generic[Conditional]):
         >>> ceg = cegdb.open().demo("chds")
         >>> ceg.distribution("Admission", by="Social").round(3)
           Social Admission  probability    low   high    n
-        0   High        No        0.846  0.819  0.881  507
-        1   High       Yes        0.154  0.119  0.181  507
-        2    Low        No        0.761  0.710  0.796  383
-        3    Low       Yes        0.239  0.204  0.290  383
+        0   High        No        0.836  0.819  0.881  507
+        1   High       Yes        0.164  0.119  0.181  507
+        2    Low        No        0.774  0.710  0.796  383
+        3    Low       Yes        0.226  0.204  0.290  383
         """
         import pandas as pd
 
@@ -575,7 +575,7 @@ class Queryable(ABC, Generic[Conditional]):
         >>> import cegdb
         >>> ceg = cegdb.open().demo("chds")
         >>> round(ceg.expected_cost({"Admission": {"Yes": 100}}), 2)
-        19.1
+        19.07
         """
         from cegdb.inference import queries
 
@@ -619,7 +619,7 @@ class Queryable(ABC, Generic[Conditional]):
         >>> ceg = cegdb.open().demo("chds")
         >>> rows = ceg.given(Admission="Yes").sample(1000, seed=1)
         >>> rows["Social"].value_counts().to_dict()
-        {'Low': 530, 'High': 470}
+        {'Low': 501, 'High': 499}
         """
         import pandas as pd
 
@@ -684,8 +684,8 @@ class Queryable(ABC, Generic[Conditional]):
         >>> new = ceg.complete("select 'Low' as Social, 'Yes' as Admission", "Economic")
         >>> new.labels.round(4)
            row_number  variable label  probability
-        0           1  Economic  High       0.0986
-        1           1  Economic   Low       0.9014
+        0           1  Economic  High       0.1211
+        1           1  Economic   Low       0.8789
         """
         from cegdb.inference import row_answers as query_rows
 
@@ -727,7 +727,7 @@ class Queryable(ABC, Generic[Conditional]):
         >>> ceg = cegdb.open().demo("chds")
         >>> score = ceg.score("select 'Low' as Social, 'Yes' as Admission, 10 as n", count="n")
         >>> score.n, round(score.mean, 4)
-        (10, -2.2726)
+        (10, -2.3301)
         """
         from cegdb.inference import row_scores
 
@@ -774,7 +774,7 @@ class Queryable(ABC, Generic[Conditional]):
         >>> rows = "from (values ('High', 'No'), ('Low', 'Yes')) as t(Social, Admission)"
         >>> metrics = ceg.classify(rows, "Admission").metrics
         >>> metrics.accuracy, round(metrics.log_loss, 4)
-        (0.5, 0.7988)
+        (0.5, 0.8331)
         """
         import pandas as pd
 
@@ -838,8 +838,8 @@ class Queryable(ABC, Generic[Conditional]):
         >>> rows = "from (values ('High'), ('Low')) as t(Social)"
         >>> ceg.predict(rows, "Admission", probabilities=True).round(3)
               No    Yes
-        0  0.846  0.154
-        1  0.761  0.239
+        0  0.836  0.164
+        1  0.774  0.226
         """
         import pandas as pd
 
@@ -900,10 +900,10 @@ class Queryable(ABC, Generic[Conditional]):
         >>> found = ceg.calibration(rows, "Admission", count="n").round(3)
         >>> found[["label", "low", "high", "n", "predicted", "observed"]]
           label  low  high  n  predicted  observed
-        0    No  0.7   0.8  2      0.761       0.0
-        1    No  0.8   0.9  9      0.846       1.0
-        2   Yes  0.1   0.2  9      0.154       0.0
-        3   Yes  0.2   0.3  2      0.239       1.0
+        0    No  0.7   0.8  2      0.774       0.0
+        1    No  0.8   0.9  9      0.836       1.0
+        2   Yes  0.1   0.2  9      0.164       0.0
+        3   Yes  0.2   0.3  2      0.226       1.0
         """
         import pandas as pd
 

@@ -142,8 +142,8 @@ class Completed(RowResult):
     >>> rows = "select 'Low' as Social, 'Yes' as Admission"
     >>> ceg.complete(rows, "Economic").labels[["label", "probability"]].round(4)
       label  probability
-    0  High       0.0986
-    1   Low       0.9014
+    0  High       0.1211
+    1   Low       0.8789
     """
 
     @property

@@ -192,8 +192,8 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         ...     print("".join(staged.stage_table_text().splitlines(keepends=True)[2:]))
         | Stage | Situations | People | Answer | n | Share | Mean | 95 % interval |
         | --- | --- | ---: | --- | ---: | ---: | ---: | ---: |
-        | u0 | all | 9 | u | 6 | 0.667 | 0.636 | 0.348–0.896 |
-        |  |  |  | v | 3 | 0.333 | 0.364 | 0.104–0.652 |
+        | u0 | all | 9 | u | 6 | 0.667 | 0.650 | 0.348–0.896 |
+        |  |  |  | v | 3 | 0.333 | 0.350 | 0.104–0.652 |
         <BLANKLINE>
         """  # noqa: RUF002
         from cegdb import export
@@ -307,7 +307,7 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         >>> import cegdb
         >>> staged = cegdb.open().demo("chds").staging
         >>> len(staged.stages), len(staged.join("u1", "u2", name="joined").stages)
-        (8, 7)
+        (7, 6)
         """
         from cegdb.stages.edits import join_stages
 
@@ -351,7 +351,7 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         >>> import cegdb
         >>> staged = cegdb.open().demo("chds").staging
         >>> len(staged.stages), len(staged.split("u3", name="parts").stages)
-        (8, 10)
+        (7, 9)
         """
         from cegdb.stages.edits import split_stage
 
@@ -461,7 +461,7 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         >>> import cegdb
         >>> staged = cegdb.open().demo("chds").staging
         >>> staged.hamming(staged.full()), staged.hamming(staged.indep())
-        (11, 9)
+        (12, 4)
         """
         from cegdb import compare
 
@@ -595,7 +595,7 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         >>> staged = cegdb.open().demo("chds").staging
         >>> found = staged.lr_test(staged.full(name="full"))
         >>> found.nested, found.nested_in, found.df, round(found.p_value, 4)
-        ('chds', 'full', 13, 0.5584)
+        ('chds', 'full', 14, 0.1642)
         """
         from cegdb import compare
 
@@ -629,7 +629,7 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         >>> import cegdb
         >>> staged = cegdb.open().demo("chds").staging
         >>> round(staged.bayes_factor(staged.indep()), 2)
-        108.65
+        109.03
         """
         from cegdb import compare
 
@@ -675,7 +675,7 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         >>> import cegdb
         >>> staged = cegdb.open().demo("chds").staging
         >>> round(staged.prob(Admission="Yes"), 4)
-        0.191
+        0.1907
         """
         found: Probability = self.probability(event, **labels)
         return found
@@ -776,9 +776,9 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         >>> averaged = ceg.staging.averaged().to_ceg()
         >>> few = {"Social": "High", "Economic": "Low", "Events": "High"}
         >>> print(ceg.given(few).probability(Admission="Yes"))
-        0.265 (0.154 to 0.360; n = 65)
+        0.226 (0.154 to 0.360; n = 65)
         >>> print(averaged.given(few).probability(Admission="Yes"))
-        0.237 (0.154 to 0.360; n = 65)
+        0.238 (0.154 to 0.360; n = 65)
         """
         from cegdb.stages.edits import average_stages
 
@@ -816,7 +816,7 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         >>> import cegdb
         >>> staged = cegdb.open().demo("chds").staging
         >>> staged.df, staged.full().df
-        (10, 23)
+        (9, 23)
         """
         from cegdb.stages.edits import regroup_situations
 
@@ -854,7 +854,7 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         >>> import cegdb
         >>> staged = cegdb.open().demo("chds").staging
         >>> staged.df, staged.indep().df
-        (10, 5)
+        (9, 5)
         """
         from cegdb.stages.edits import regroup_situations
 
@@ -902,7 +902,7 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         >>> import cegdb
         >>> staged = cegdb.open().demo("chds").staging
         >>> staged.to_ceg(name="again")
-        CEG 'again': 10 vertices (including the sink), 21 edges; 4 steps, height 4
+        CEG 'again': 9 vertices (including the sink), 19 edges; 4 steps, height 4
         """
         stop = options_from(settings, CegSettings, CegOptions).stop
         ceg_id = build_ceg(self._store, self.id, name=name, stop=stop, replace=replace)
@@ -993,11 +993,10 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         >>> import cegdb
         >>> staged = cegdb.open().demo("chds").staging
         >>> shares = staged.stability(runs=20)
-        >>> shares[["stage", "variable", "n_situations", "mean_share"]].tail(3)
+        >>> shares[["stage", "variable", "n_situations", "mean_share"]].tail(2).round(2)
           stage   variable  n_situations  mean_share
-        5    u5  Admission             5        0.45
-        6    u6  Admission             5        0.69
-        7    u7  Admission             2        0.85
+        5    u5  Admission            10        0.59
+        6    u6  Admission             2        1.00
         """
         from cegdb.stability.bootstrap import stability
 
@@ -1070,8 +1069,8 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
             variable  n_stages  probability
         0     Social         1       1.0000
         1   Economic         2       1.0000
-        2     Events         2       0.7434
-        3  Admission         3       0.0019
+        2     Events         2       0.5461
+        3  Admission         2       0.0003
         """
         from cegdb.stability.posterior import staging_posterior
 
@@ -1157,14 +1156,13 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         >>> import cegdb
         >>> staged = cegdb.open().demo("chds").staging
         >>> staged.parents[["variable", "parent", "kind"]]
-            variable    parent     kind
-        0     Social      <NA>     <NA>
-        1   Economic    Social    total
-        2     Events    Social  context
-        3     Events  Economic  context
-        4  Admission    Social  context
-        5  Admission  Economic  context
-        6  Admission    Events  partial
+            variable    parent             kind
+        0     Social      <NA>             <NA>
+        1   Economic    Social            total
+        2     Events    Social          context
+        3     Events  Economic          context
+        4  Admission    Social          context
+        5  Admission    Events  context/partial
         """
         import pandas as pd
 
@@ -1205,7 +1203,7 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         >>> import cegdb
         >>> staged = cegdb.open().demo("chds").staging
         >>> staged.independences["sentence"].iloc[0]
-        'Events is independent of Economic, when Social = High (n = 507)'
+        'Admission is independent of Economic given Social, Events (n = 890)'
         """
         import pandas as pd
 
@@ -1250,7 +1248,7 @@ class StagedTree(StoredModel[ConditionedStagedTree]):
         >>> staged = cegdb.open().demo("chds").staging
         >>> network = staged.to_bayesian_network()
         >>> list(network.edges("Economic", data="kind"))
-        [('Economic', 'Events', 'context'), ('Economic', 'Admission', 'context')]
+        [('Economic', 'Events', 'context')]
         """
         from cegdb import networks
         from cegdb.graphs import network_graph

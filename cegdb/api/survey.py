@@ -326,7 +326,9 @@ class Survey(StoredObject):
         The stages of a variable are learnt among the observed configurations of the set of
         variables before it. They do not depend on the order within the set, so k variables need
         ``k * 2**(k - 1)`` stagings for all ``k!`` orders; constraints make it fewer. The tree
-        is that of ``event_tree(order, missing_policy="complete", sampling_zeros="floret")``.
+        is that of ``event_tree(order, missing_policy="complete", sampling_zeros="floret")``,
+        its stages those of ``learn_stages(prior="mass", criterion="score")``: a prior that does
+        not favour any order.
 
         Only rows with an answer to every variable are used. A variable that does not apply to
         some respondents comes after its gate: the one its codebook declares, or else the

@@ -92,8 +92,8 @@ def search_orders(db: Path, name: str, most: int, form: str | None, **options: A
     before B and B before C.
 
     A tree of the best order has the score that is printed if it is built with
-    --missing-policy complete --sampling-zeros floret. Without them it shares its prior mass
-    among fewer edges, so its log marginal likelihood differs.
+    --missing-policy complete --sampling-zeros floret and its stages are learnt with
+    --prior mass --criterion score. This prior does not favour any order.
 
     \b
     Examples:

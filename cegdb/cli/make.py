@@ -190,7 +190,7 @@ def run(
     \b
     Examples:
       cegdb demo titanic --csv titanic.csv
-      cegdb run titanic.csv --count people --sampling-zeros floret
+      cegdb run titanic.csv --count people --sampling-zeros full
       cegdb run titanic.csv --count people --like cegpy
       cegdb run titanic.csv --count people --alpha 2 --draw titanic.svg
       cegdb run titanic.csv --count people --outcome Survived --max-variables 2

@@ -132,7 +132,7 @@ def alpha_path(
     ...     tree = event_tree(store, survey)
     ...     path = alpha_path(store, tree, StageOptions(), LearnOptions())
     >>> [(row["alpha"], row["n_stages"]) for row in path if row["is_default"]]
-    [(2.0, 2)]
+    [(1.0, 2)]
     """
     if store.read_only:
         with writable_copy(store) as copy:

@@ -235,7 +235,7 @@ def test_every_factor_and_the_order_are_those_of_obvious_python(
     assert by_name(found, "probability") == pytest.approx(
         {name: one / (1 + one) for name, one in odds.items()}
     )
-    tree = found.event_tree(replace=True, sampling_zeros="none")
+    tree = found.event_tree(replace=True)
     assert tree.settings["missing_policy"] == policy
 
 

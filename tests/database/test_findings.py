@@ -176,8 +176,10 @@ def test_stages_whose_prior_counts_more_than_their_rows_are_named(db: Database) 
     frame = pd.DataFrame({"x": list("ab"), "y": list("pq"), "n": [2, 200]})
     frame = pd.concat([frame, frame.assign(y=list("qp"))])
     tree = db.ingest(frame, count="n").event_tree(sampling_zeros="none")
-    assert found(tree.full("few", alpha=7.9), "prior_driven").empty
-    (row,) = found(tree.full("more", alpha=8.1), "prior_driven").to_dict("records")
+    assert found(tree.full("few", alpha=7.9, prior="mass"), "prior_driven").empty
+    (row,) = found(tree.full("more", alpha=8.1, prior="mass"), "prior_driven").to_dict(
+        "records"
+    )
     assert row["sentence"] == (
         "the prior counts more than the rows in 1 of 3 stages: u1 (y, prior 4.05, n = 4)"
     )

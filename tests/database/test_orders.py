@@ -129,7 +129,7 @@ def test_every_order_scores_as_its_tree_does_and_the_best_is_found(
         assert winner.score == pytest.approx(most, abs=1e-8)
         assert winner.n_ties == len(tied)
         assert tuple(winner.order) == min(tied, key=lambda order: order[::-1])
-    staged = search.event_tree("best", replace=True, sampling_zeros="none").learn_stages(
+    staged = search.event_tree("best", replace=True).learn_stages(
         alpha=3, prior="mass", criterion="score"
     )
     assert staged.log_marginal_likelihood == pytest.approx(search.score, abs=1e-8)
@@ -344,7 +344,7 @@ def test_a_question_comes_after_its_gate_and_has_no_floret_where_it_does_not_app
     local = search.variable_stagings
     after = local[(local["variable"] == "b") & local["predecessors"].map(lambda s: s == ["a"])]
     assert after["n_situations"].item() == 1
-    staged = search.event_tree("best", replace=True, sampling_zeros="none").learn_stages(
+    staged = search.event_tree("best", replace=True).learn_stages(
         alpha=2, prior="mass", criterion="score"
     )
     assert staged.log_marginal_likelihood == pytest.approx(search.score, abs=1e-9)
@@ -400,7 +400,7 @@ def test_rows_without_an_answer_are_left_out_and_told(db: Database) -> None:
         "3 of 103 respondents left out for missing answers: a (1), b (2), c (1)"
         in search.summary
     )
-    tree = search.event_tree("kept", replace=True, sampling_zeros="none")
+    tree = search.event_tree("kept", replace=True)
     assert tree.situations["n"].max() == 100
     whole = short.search_orders(["c", "a"], alpha=2, method="ahc")
     assert "2 of 103 respondents left out for missing answers: c (1), a (1)" in whole.summary
@@ -581,9 +581,7 @@ def test_weights_and_design_effects_count_as_in_the_trees(
     frame["w"] = rng.integers(0, 40, 250) / 10
     survey = db.ingest(frame, name="weighted", weight="w", replace=True)
     search = survey.search_orders(alpha=2, **settings)  # type: ignore[arg-type]
-    staged = search.event_tree("best", replace=True, sampling_zeros="none").learn_stages(
-        alpha=2, **settings
-    )  # type: ignore[arg-type]
+    staged = search.event_tree("best", replace=True).learn_stages(alpha=2, **settings)  # type: ignore[arg-type]
     score = staged.bic if settings.get("method") else staged.log_marginal_likelihood
     assert search.score == pytest.approx(score, abs=1e-6)
     assert f"  weighting: {settings.get('weighting', 'situation')}" in search.summary
@@ -688,9 +686,7 @@ def test_the_best_order_is_at_least_as_good_as_that_of_the_reference(
     if is_same:
         assert (search.best, search.score) == (best["order"], pytest.approx(bic, abs=1e-6))
     assert survey.search_orders(method="bhc", search="greedy").score >= search.score - 1e-6
-    staged = search.event_tree("best", replace=True, sampling_zeros="none").learn_stages(
-        method="bhc", prior="mass"
-    )
+    staged = search.event_tree("best", replace=True).learn_stages(method="bhc", prior="mass")
     assert staged.bic == pytest.approx(search.score, abs=1e-6)
 
 
@@ -699,7 +695,7 @@ def test_the_best_order_is_at_least_as_good_as_that_of_the_reference(
 def test_any_method_of_learning_can_be_used(db: Database, method: str) -> None:
     survey = ingested(db, random_rows(15, [2, 2, 2], 300))
     search = survey.search_orders(method=method)  # type: ignore[arg-type]
-    staged = search.event_tree("best", replace=True, sampling_zeros="none").learn_stages(
+    staged = search.event_tree("best", replace=True).learn_stages(
         method=method,  # type: ignore[arg-type]
         alpha=2,
         prior="mass",
