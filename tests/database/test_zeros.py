@@ -40,7 +40,7 @@ def zero_edges(tree: EventTree) -> set[tuple[str, ...]]:
 
 def test_small_regions_without_ill_people_may_have_some(db: Database) -> None:
     survey = db.ingest(regions(15), name="s")
-    tree = survey.event_tree(sampling_zeros="auto")
+    tree = survey.event_tree()
     frame = regions(15)
     healthy = set(frame["region"]) - set(frame.query("ill == 'yes'")["region"])
     assert len(healthy) == 5
@@ -50,14 +50,14 @@ def test_small_regions_without_ill_people_may_have_some(db: Database) -> None:
 
 
 def test_large_regions_have_no_zeros(db: Database) -> None:
-    tree = db.ingest(regions(500), name="s").event_tree(sampling_zeros="auto")
+    tree = db.ingest(regions(500), name="s").event_tree()
     assert zero_edges(tree) == set()
     assert tree.presumed_zeros.empty
 
 
 def test_the_crew_of_the_titanic_has_no_children_and_girls_may_die(db: Database) -> None:
     survey = db.ingest(survey_file("Titanic"), name="s")
-    tree = survey.event_tree(order=["Class", "Age", "Survived"], sampling_zeros="auto")
+    tree = survey.event_tree(order=["Class", "Age", "Survived"])
     (zero,) = tree.presumed_zeros.to_dict("records")
     assert (zero["path"], zero["label"], zero["n"]) == ("Crew", "Child", 885)
     assert (zero["n_with"], zero["n_without"]) == (109, 1207)
@@ -68,7 +68,7 @@ def test_the_crew_of_the_titanic_has_no_children_and_girls_may_die(db: Database)
     told = tree.learn_stages().to_ceg().findings().query("finding == 'presumed_zero'")
     assert told[["variable", "n", "consequence"]].to_numpy().tolist() == [["Age", 885, 1]]
     # Girls of the second class, 13 of 13 of whom survived, are too few to presume anything.
-    tree = survey.event_tree("sexes", sampling_zeros="auto")
+    tree = survey.event_tree("sexes")
     assert ("2nd", "Female", "Child", "No") in zero_edges(tree)
     shown = tree.presumed_zeros[["path", "label", "n"]]
     assert shown.to_numpy().tolist() == [["Crew -> Male", "Child", 862]]
@@ -96,7 +96,7 @@ def test_the_chance_of_a_zero_is_that_of_the_theory(
     survey = db.ingest(
         pd.DataFrame(rows, columns=["place", "answer", "people"]), count="people", name="s"
     )
-    presumed = survey.event_tree(sampling_zeros="auto").presumed_zeros
+    presumed = survey.event_tree().presumed_zeros
     assert len(presumed) == is_presumed
     if found is not None:
         assert presumed.loc[0, ["n", "n_with", "n_without"]].tolist() == list(found[:3])
@@ -155,7 +155,7 @@ def test_a_history_that_nobody_has_is_not_asked_behind_a_closed_gate(
 
 
 def test_a_tree_has_at_most_twice_the_situations_that_somebody_reached(db: Database) -> None:
-    tree = db.ingest(survey_file("glass"), name="s").event_tree(sampling_zeros="auto")
+    tree = db.ingest(survey_file("glass"), name="s").event_tree()
     n_reached = (tree.situations["n"] > 0).sum()
     assert n_reached == 636
     assert n_reached < len(tree.situations) <= 2 * n_reached
@@ -171,7 +171,7 @@ def test_a_tree_has_at_most_twice_the_situations_that_somebody_reached(db: Datab
 
 def test_presumed_zeros_are_dropped_with_their_tree_and_made_again(db: Database) -> None:
     survey = db.ingest(survey_file("Titanic"), name="s")
-    tree = survey.event_tree(sampling_zeros="auto")
+    tree = survey.event_tree()
     before = tree.presumed_zeros
     assert len(before) == 1
     survey.append(survey_file("Titanic"))
@@ -185,7 +185,7 @@ def test_presumed_zeros_are_dropped_with_their_tree_and_made_again(db: Database)
 @pytest.fixture
 def titanic(db: Database) -> EventTree:
     """Give a tree in which nobody is a girl of the crew."""
-    return db.ingest(survey_file("Titanic"), name="s").event_tree(sampling_zeros="auto")
+    return db.ingest(survey_file("Titanic"), name="s").event_tree()
 
 
 def probabilities(staged: StagedTree, path: tuple[str, ...]) -> pd.DataFrame:
@@ -303,8 +303,8 @@ FROM_ABSENCE = re.compile(
 def honest(db: Database, source: Any, **settings: Any) -> ChainEventGraph:
     """Make a CEG in which neither absence nor noise says anything."""
     survey = db.ingest(source, name="s", **settings)
-    tree = survey.event_tree(sampling_zeros="auto")
-    return tree.learn_stages(prior="stage", criterion="test").to_ceg()
+    tree = survey.event_tree()
+    return tree.learn_stages().to_ceg()
 
 
 def sentences(ceg: ChainEventGraph, folder: Path) -> list[str]:
@@ -366,3 +366,45 @@ def test_sentences_about_the_titanic_say_what_was_seen(db: Database, tmp_path: P
     assert 0 < found < 0.2
     assert found.low == 0
     assert found.high == pytest.approx(1 - 0.05 ** (1 / 13))
+
+
+@pytest.mark.parametrize("zeros", ["auto", "none"])
+def test_a_single_edge_has_what_its_rows_leave_open(db: Database, zeros: Any) -> None:
+    survey = db.ingest(survey_file("Titanic"), name="s")
+    tree = survey.event_tree(order=["Class", "Age"], sampling_zeros=zeros)
+    staged = tree.learn_stages()
+    (edge,) = staged.stage_edges.query("probability == 1").itertuples()
+    assert (edge.label, edge.n, edge.high) == ("Adult", 885, 1)
+    assert edge.low == pytest.approx(0.05 ** (1 / 885))
+    (arrow,) = staged.to_ceg().edges.query("probability == 1 and source != 'w0'").itertuples()
+    assert (arrow.low, arrow.high) == (edge.low, 1)
+    (wider,) = staged.intervals(level=0.9).query("probability == 1").itertuples()
+    assert wider.low == pytest.approx(0.1 ** (1 / 885))
+    (given,) = staged.intervals(method="credible").query("probability == 1").itertuples()
+    assert math.isnan(given.low)
+
+
+def test_a_single_edge_counts_what_its_weights_are_worth(db: Database) -> None:
+    frame = pd.DataFrame({"x": ["a", "a", "b", "b"], "y": list("pppq"), "w": [1, 3, 1, 1]})
+    frame = pd.concat([frame] * 60, ignore_index=True)
+    staged = db.ingest(frame, weight="w").event_tree(sampling_zeros="none").learn_stages()
+    (edge,) = staged.stage_edges.query("probability == 1").itertuples()
+    assert edge.n == 120
+    assert edge.low == pytest.approx(0.05 ** (1 / (240**2 / 600)))
+
+
+def test_a_single_edge_has_no_interval_where_no_other_answer_is_possible(
+    db: Database,
+) -> None:
+    survey = db.ingest(survey_file("Titanic"), name="s")
+    crew = [{"Class": "Crew", "Age": "Child"}]
+    tree = survey.event_tree(order=["Class", "Age"], impossible=crew)
+    (edge,) = tree.learn_stages().stage_edges.query("probability == 1").itertuples()
+    assert math.isnan(edge.low)
+    assert math.isnan(edge.high)
+    constant = db.ingest("select 1 as x, i % 2 as y from range(50) as t(i)", name="c")
+    (edge,) = (
+        constant.event_tree().learn_stages().stage_edges.query("variable == 'x'").itertuples()
+    )
+    assert (edge.probability, edge.n) == (1, 50)
+    assert math.isnan(edge.low)
