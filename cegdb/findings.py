@@ -88,7 +88,7 @@ KINDS: Final[Mapping[str, _Kind]] = {
     "spurious_stages": _Kind(
         TURNS,
         "stages that may be due to chance",
-        "learn with criterion='test' and prior='stage', and compare",
+        "compare with stages learnt by the default criterion and prior",
         "Some of the groups may differ by chance only.",
     ),
     "better_staging": _Kind(

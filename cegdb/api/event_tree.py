@@ -360,17 +360,19 @@ class EventTree(GraphObject):
         this event tree. ``prior``, ``hyperstages`` and ``relabel`` take the forms described
         there.
 
-        ``"ahc"`` merges while the gain exceeds 1e-9 [1]_; if several merges tie, it takes the
-        one with the smallest situations. The other methods are those of stagedtrees [2]_.
+        ``"ahc"`` merges the two stages that gain most [1]_; if several merges tie, it takes the
+        one with the smallest situations. With ``criterion="score"`` it stops when the gain no
+        longer exceeds 1e-9; by default it goes on as long as no test tells the situations of a
+        stage apart. The other methods are those of stagedtrees [2]_.
         Situations with a single edge are not learnt; those where nobody answered share a stage
         in each hyperstage.
         With ``max_parents`` a set of earlier variables is chosen for each hyperstage, the best
         of all, and situations with the same answers to it start as one stage: see
         `StagedTree.parent_sets`. New rows whose history nobody had then take the stage of these
-        answers, if the tree has ``sampling_zeros="floret"``.
-        With many situations a flat structure prior makes extra stages by chance: the summary
-        shows the expected number, from simulated data in which all situations of a hyperstage
-        are alike.
+        answers, unless the tree has ``sampling_zeros="none"``.
+        The summary shows how many extra stages to expect by chance, from simulated data in
+        which all situations of a hyperstage are alike: with ``criterion="score"`` and many
+        situations these are several.
 
         References
         ----------

@@ -105,7 +105,7 @@ def staging_note(labels: Sequence[str], staged: Floats, rows: RowOutcomes) -> st
     """Return a note where the effects by the stages differ by more than a standard error."""
     by_stages = staged[1:] - staged[0]
     texts = [
-        f"{label} against {labels[0]} {effect:+.4f} ({own:+.4f} by the rows)"
+        f"{label} against {labels[0]}: {effect:+.4f} (by the rows: {own:+.4f})"
         for label, effect, own, error in zip(
             labels[1:], by_stages, rows.effect, rows.error, strict=True
         )
@@ -114,7 +114,7 @@ def staging_note(labels: Sequence[str], staged: Floats, rows: RowOutcomes) -> st
     if not texts:
         return ""
     return (
-        f"by the stages {joined(texts)}: more than a standard error apart, so the stages may "
+        f"by the stages, {joined(texts)}, more than a standard error apart; the stages may "
         "hide a difference, or the rows may show noise"
     )
 

@@ -386,7 +386,7 @@ def test_effects_are_not_pooled_over_stages_by_default(db: Database) -> None:
     assert effect.probabilities["observed"].tolist() == pytest.approx(seen)
     # The stages say that x makes no difference, which the rows do not bear out.
     assert found.staged == pytest.approx(0, abs=1e-12)
-    assert "by the stages 1 against 0 +0.0000 (+0.1250 by the rows)" in str(effect)
+    assert "by the stages, 1 against 0: +0.0000 (by the rows: +0.1250), " in str(effect)
     staged = ceg.effect("x", {"y": 1}, given_staging=True)
     assert staged.differences["effect"].tolist() == pytest.approx([0], abs=1e-12)
     assert "they take the staging as known" in str(staged)
