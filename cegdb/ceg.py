@@ -11,7 +11,10 @@ from cegdb.options import CegOptions, Stop, check_choice
 from cegdb.positions import MAX_BITS, Layer, merge_positions
 from cegdb.sqlfiles import Row, Steps
 from cegdb.stages.priors import has_priors, make_edge_priors
-from cegdb.stages.recorded import prior_rule
+from cegdb.stages.recorded import prior_rule, recorded_weighting
+from cegdb.stages.relabel import read_relabelled
+from cegdb.stages.robust_intervals import intervals_of_positions
+from cegdb.stages.scores import LEVEL
 from cegdb.store import schema
 from cegdb.store.catalog import (
     claim_name,
@@ -111,6 +114,7 @@ def _build(
             ceg_id, tree["n_vertices"], layers, dict(steps.fetch("merged_edge_count"))
         )
         _make_priors(steps, tree, staging)
+        _make_intervals(steps, catalog, tree, staging)
         _make_raw_labels(steps, tree, staging_id)
         n_edges = steps.run("graph_edge", ceg_id=ceg_id, staging_id=staging_id)
     insert_rows(catalog, schema.merge_step, merges)
@@ -165,6 +169,25 @@ def _make_priors(steps: Steps, tree: Mapping[str, Any], staging: Mapping[str, An
         return
     make_edge_priors(steps, tree["tree_id"], staging_id, rule, alpha)
     steps.run("position_prior", tree_id=tree["tree_id"], staging_id=staging_id)
+
+
+def _make_intervals(
+    steps: Steps, catalog: sa.Connection, tree: Mapping[str, Any], staging: Mapping[str, Any]
+) -> None:
+    """Make ``position_interval``: the positions of stages that are divided among several."""
+    tree_id, staging_id = tree["tree_id"], staging["staging_id"]
+    weighting = recorded_weighting(staging["settings"]).for_tree(catalog, tree)
+    if weighting.uses_weights or weighting.effects:
+        read_relabelled(steps, staging_id)
+        steps.run("situation_edge", tree_id=tree_id)
+    weighting.measure(steps, tree_id)
+    steps.run("position_size", tree_id=tree_id, staging_id=staging_id)
+    steps.create_from(
+        "position_interval",
+        intervals_of_positions(steps, LEVEL),
+        purpose="95 % intervals of the shares in positions that are part of a stage: from "
+        "quantiles of Beta distributions, which DuckDB lacks.",
+    )
 
 
 def _merge_steps(

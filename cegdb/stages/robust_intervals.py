@@ -11,13 +11,15 @@ about a common mean as much as their counts do.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from cegdb.clustering.stage_sums import sum_by
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from cegdb.sqlfiles import Steps
@@ -33,20 +35,47 @@ def intervals_of_stages(steps: Steps, estimates: Arrays, level: float) -> tuple[
     steps.run("situation_size")
     rows = steps.arrays("select * from temp.situation_size order by all")
     low, high = np.zeros(len(estimates["size"])), np.ones(len(estimates["size"]))
-    if not len(low):
-        return low, high
     first_row = np.unique(estimates["stage_id"], return_index=True)
+    for part in _hyperstages(rows):
+        stage, group = np.unique(rows["stage_id"][part[:, 0]], return_inverse=True)
+        of_stage = first_row[1][np.searchsorted(first_row[0], stage)]
+        at = of_stage[:, None] + np.arange(part.shape[1])
+        points = estimates["probability"][at]
+        low[at], high[at] = robust_intervals(rows["size"][part], group, points, level)
+    return _of_predictive(steps, estimates, level, low, high)
+
+
+def intervals_of_positions(steps: Steps, level: float) -> dict[str, NDArray[Any]]:
+    """Return the robust intervals of the positions in ``position_size``, by their labels."""
+    rows = steps.arrays("select * from temp.position_size order by all")
+    found: dict[str, list[NDArray[Any]]] = {
+        "position_id": [], "label_id": [], "low": [], "high": []
+    }  # fmt: skip
+    for part in _hyperstages(rows):
+        position, first, group = np.unique(
+            rows["position_id"][part[:, 0]], return_index=True, return_inverse=True
+        )
+        points = rows["probability"][part[first]]
+        low, high = robust_intervals(rows["size"][part], group, points, level)
+        found["position_id"].append(np.repeat(position, part.shape[1]))
+        found["label_id"].append(rows["label_id"][part[first]].ravel())
+        found["low"].append(low.ravel())
+        found["high"].append(high.ravel())
+    types = {"position_id": np.int64, "label_id": np.int32}
+    return {
+        name: np.concatenate([np.empty(0, types.get(name, np.float64)), *parts])
+        for name, parts in found.items()
+    }
+
+
+def _hyperstages(rows: Arrays) -> Iterator[NDArray[np.int64]]:
+    """Yield the indexes of rows, of shape (situations, labels), for each hyperstage."""
+    if not len(rows["size"]):
+        return
     starts = np.flatnonzero(np.diff(rows["hyperstage_id"])) + 1
     for part in np.split(np.arange(len(rows["size"])), starts):
-        vertex, first = np.unique(rows["vertex_id"][part], return_index=True)
-        n_labels = len(part) // len(vertex)
-        stage, group = np.unique(rows["stage_id"][part][first], return_inverse=True)
-        of_stage = first_row[1][np.searchsorted(first_row[0], stage)]
-        at = of_stage[:, None] + np.arange(n_labels)
-        sizes = rows["size"][part].reshape(len(vertex), n_labels)
-        points = estimates["probability"][at]
-        low[at], high[at] = robust_intervals(sizes, group, points, level)
-    return _of_predictive(steps, estimates, level, low, high)
+        n_situations = 1 + np.count_nonzero(np.diff(rows["vertex_id"][part]))
+        yield part.reshape(n_situations, -1)
 
 
 def _of_predictive(

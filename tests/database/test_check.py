@@ -682,13 +682,13 @@ STAGING_FAULTS = [
     ),
     Fault(
         "check_stage_probability",
-        "only an edge of several has an interval",
+        "each edge of several has an interval",
         "learnt",
         "update cegdb.stage_edge set low = null where staging_id = 1 and stage_id = 0",
     ),
     Fault(
         "check_stage_probability",
-        "only an edge of several has an interval",
+        "each edge of several has an interval",
         "chain, learnt",
         "update cegdb.stage_edge set low = 0, high = 1 where staging_id = "
         "(select staging_id from cegdb.staging where name = 'chain, learnt')",

@@ -6,7 +6,8 @@
 --          probability, 1.
 -- reads:   staged_edges, hidden_cell
 -- writes:  masked_staged_edges(staging, source, label, target, variable, n, weight,
---          share, probability, low, high, stage_id, parent_id, child_id, label_id)
+--          share, probability, low, high, stage_low, stage_high, stage_id, parent_id,
+--          child_id, label_id)
 -- params:  object_name VARCHAR, the staging's
 -- source:  serves output with small counts hidden (min_n)
 with judged as (
@@ -38,6 +39,8 @@ select
     if(j.is_spoilt and j.probability < 1, null, j.probability) as probability,
     if(j.is_spoilt and j.probability < 1, null, j.low) as low,
     if(j.is_spoilt and j.probability < 1, null, j.high) as high,
+    if(j.is_spoilt and j.probability < 1, null, j.stage_low) as stage_low,
+    if(j.is_spoilt and j.probability < 1, null, j.stage_high) as stage_high,
     j.stage_id,
     j.parent_id,
     j.child_id,

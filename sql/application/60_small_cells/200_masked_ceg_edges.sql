@@ -7,7 +7,8 @@
 --          from is.
 -- reads:   ceg_edges, positions, hidden_cell
 -- writes:  masked_ceg_edges(ceg, source, label, target, variable, n, weight, prior,
---          share, probability, low, high, raw_labels, source_id, target_id, label_id)
+--          share, probability, low, high, stage_low, stage_high, raw_labels, source_id,
+--          target_id, label_id)
 -- params:  object_name VARCHAR, the CEG's
 -- source:  serves output with small counts hidden (min_n)
 with judged as (
@@ -48,6 +49,8 @@ select
     if(j.is_spoilt and j.probability < 1, null, j.probability) as probability,
     if(j.is_spoilt and j.probability < 1, null, j.low) as low,
     if(j.is_spoilt and j.probability < 1, null, j.high) as high,
+    if(j.is_spoilt and j.probability < 1, null, j.stage_low) as stage_low,
+    if(j.is_spoilt and j.probability < 1, null, j.stage_high) as stage_high,
     j.raw_labels,
     j.source_id,
     j.target_id,

@@ -1,6 +1,6 @@
 -- step:    plotted_edge
 -- mode:    create
--- purpose: The edges of the vertices to plot.
+-- purpose: The edges of the vertices to plot, with the intervals of their stages.
 -- reads:   staged_edges, perhaps without small cells, plotted_vertex
 -- writes:  plotted_edge(stage_id, child_id, variable, label_id, label, n, probability, low,
 --          high)
@@ -15,8 +15,8 @@ select
     e.label,
     e.n,
     e.probability,
-    e.low,
-    e.high
+    e.stage_low as low,
+    e.stage_high as high
 from query_table($edges) as e
 where
     e.staging = $staging

@@ -1,7 +1,7 @@
 -- step:    report_answer
 -- mode:    fetch
 -- purpose: Each answer of the stages to report, with its count (null if it is hidden at a
---          position), share, probability and interval.
+--          position), share, probability and interval, that of the stage.
 -- reads:   ceg_edges, or masked_ceg_edges; ceg, position, reported_stage
 -- writes:  report_answer(stage_id, label_id, label, n, share, probability, low, high)
 -- params:  edges VARCHAR, the view of edges, such as cegdb.ceg_edges
@@ -14,8 +14,8 @@ select
     cast(if(count(*) = count(e.n), sum(e.n), null) as bigint) as n,
     max(e.share) as share,
     max(e.probability) as probability,
-    max(e.low) as low,
-    max(e.high) as high
+    max(e.stage_low) as low,
+    max(e.stage_high) as high
 from query_table($edges) as e
 inner join cegdb.ceg as c on e.ceg = c.name
 inner join cegdb.position as p on c.ceg_id = p.ceg_id and e.source_id = p.position_id

@@ -13,8 +13,8 @@ select
     cast(if(count(e.n) = count(*), sum(e.n), null) as bigint) as n,
     min(e.share) as share,
     min(e.probability) as probability,
-    min(e.low) as low,
-    min(e.high) as high
+    min(e.stage_low) as low,
+    min(e.stage_high) as high
 from temp.page_ceg_edge as e
 inner join temp.page_position as p on e.source_id = p.position_id
 left join temp.page_level as l on p.variable = l.variable and e.label_id = l.label_id

@@ -1,8 +1,8 @@
 -- step:    check_stage_probability
 -- mode:    fetch
--- purpose: Stages whose probabilities or shares do not sum to 1 (within 1e-9), and stage edges
---          with an impossible probability, interval or prior mass.
--- reads:   staging, stage_edge
+-- purpose: Stages whose probabilities or shares do not sum to 1 (within 1e-9), and edges of
+--          stages and CEGs with an impossible probability, interval or prior mass.
+-- reads:   staging, stage_edge, ceg, ceg_edge
 -- writes:  check_stage_probability(invariant, kind, name, row_id, detail)
 -- params:  none
 -- source:  docs/architecture.md, section Invariants, no. 5
@@ -54,7 +54,7 @@ where
     or coalesce(e.high, 1) > 1
 union all
 select
-    'only an edge of several has an interval' as invariant,
+    'each edge of several has an interval' as invariant,
     'staging' as kind,
     g.name,
     e.stage_id as row_id,
@@ -65,7 +65,33 @@ select
 from cegdb.stage_edge as e
 inner join totals as t on e.staging_id = t.staging_id and e.stage_id = t.stage_id
 inner join cegdb.staging as g on e.staging_id = g.staging_id
-where (t.n_edges = 1) <> (e.low is null) or (e.low is null) <> (e.high is null)
+where (t.n_edges > 1 and e.low is null) or (e.low is null) <> (e.high is null)
+union all
+select
+    'an interval contains its probability' as invariant,
+    'staging' as kind,
+    g.name,
+    e.stage_id as row_id,
+    concat(
+        'stage ', e.stage_id, ', label ', e.label_id, ': ', e.probability, ', interval ',
+        e.low, ' to ', e.high
+    ) as detail
+from cegdb.stage_edge as e
+inner join cegdb.staging as g on e.staging_id = g.staging_id
+where not e.probability between e.low and e.high
+union all
+select
+    'an interval contains its probability' as invariant,
+    'ceg' as kind,
+    c.name,
+    e.source_id as row_id,
+    concat(
+        'position ', e.source_id, ', label ', e.label_id, ': ', e.probability, ', interval ',
+        e.low, ' to ', e.high
+    ) as detail
+from cegdb.ceg_edge as e
+inner join cegdb.ceg as c on e.ceg_id = c.ceg_id
+where not e.probability between e.low and e.high
 union all
 select
     'prior masses are above 0' as invariant,
