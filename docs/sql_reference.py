@@ -44,7 +44,7 @@ MACROS = {
     "paths": "select path, n_edges, probability from cegdb.paths('falls')\n"
     "order by probability desc limit 3",
     "most_probable_paths": "select rank, path, probability\n"
-    "from cegdb.most_probable_paths('falls', 2)",
+    "from cegdb.most_probable_paths('falls', 2) order by rank",
     "position_probability": "select position, variable, probability\n"
     "from cegdb.position_probability('falls') order by position_id limit 4",
     "marginals": "select * from cegdb.marginals('falls')\n"
@@ -114,7 +114,7 @@ $ cegdb demo falls --db falls.duckdb
 
 <!-- database: falls.duckdb -->
 ```sql
-select source, label, target, n, probability
+select source, label, target, n, probability, low, high
 from cegdb.ceg_edges
 where ceg = 'falls' and source = 'w7'
 order by label
