@@ -151,7 +151,7 @@ KINDS: Final[Mapping[str, _Kind]] = {
     "small_prior": _Kind(
         UNCERTAIN,
         "a very small prior",
-        "give a larger alpha, or prior='floret'",
+        "give a larger alpha, or prior='stage'",
         "Some groups may have been joined too easily.",
     ),
     "note": _Kind(UNCERTAIN, "a note of an earlier version", "make it again to know more"),
@@ -602,14 +602,17 @@ def small_prior(least: float, limit: float, variable: str) -> Finding:
     )
 
 
-def spurious_stages(details: Mapping[str, Any], n_rows: int) -> list[Finding]:
+def spurious_stages(
+    details: Mapping[str, Any], n_rows: int, *, is_tested: bool = False
+) -> list[Finding]:
     """Return the expected number of spurious stages, if it is not small.
 
-    ``details`` is the summary of a staging.
+    ``details`` is the summary of a staging; ``is_tested`` says that tests decided.
     """
     if details.get("spurious_stages", 0) < _MANY_SPURIOUS:
         return []
-    return [Finding("spurious_stages", spurious_sentence(details), n=n_rows)]
+    fewer = "a smaller significance gives fewer" if is_tested else None
+    return [Finding("spurious_stages", spurious_sentence(details), fewer, n_rows)]
 
 
 def spurious_sentence(details: Mapping[str, Any]) -> str:
@@ -638,12 +641,21 @@ def spurious_stages_text(details: Mapping[str, Any], *, with_error: bool = True)
     return f"{expected:.2f}{error}"
 
 
-def better_staging(log_gain: float, n_rows: int) -> list[Finding]:
-    """Return that a better staging is known than the one shown, if there is one."""
+def better_staging(log_gain: float, n_rows: int, *, is_tested: bool) -> list[Finding]:
+    """Return that a better staging is known than the one shown, if there is one.
+
+    Where tests decided, not the score, this is no fault.
+    """
     if log_gain <= TIE:
         return []
-    sentence = f"a better staging is known (+{log_gain:.2g} log posterior)"
-    return [Finding("better_staging", sentence, n=n_rows)]
+    if not is_tested:
+        sentence = f"a better staging is known (+{log_gain:.2g} log posterior)"
+        return [Finding("better_staging", sentence, n=n_rows)]
+    sentence = (
+        f"by the score alone another staging is better (+{log_gain:.2g} log posterior), though "
+        "tests do not tell all its stages apart"
+    )
+    return [Finding("better_staging", sentence, n=n_rows, consequence=DETAIL)]
 
 
 def stage_findings(steps: Steps, staging_id: int) -> list[Finding]:

@@ -716,7 +716,7 @@ class LearnOptions:
     method: Method = _setting(
         "ahc",
         """How stages are learnt. "ahc" (agglomerative hierarchical clustering) merges the two
-        stages that gain most until no merge improves the score; "auto" does the same, but
+        stages that gain most as long as `criterion` allows; "auto" does the same, but
         starts from groups of similar situations where a hyperstage has more than 4,000 distinct
         florets. As in stagedtrees: "bhc" merges the best pair while nothing is lost, "fbhc" the
         first pair found; "csbhc" joins all stages over the answers to one earlier question in

@@ -369,7 +369,8 @@ class EventTree(GraphObject):
         With ``max_parents`` a set of earlier variables is chosen for each hyperstage, the best
         of all, and situations with the same answers to it start as one stage: see
         `StagedTree.parent_sets`. New rows whose history nobody had then take the stage of these
-        answers, unless the tree has ``sampling_zeros="none"``.
+        answers, otherwise what is known of the question as a whole. With
+        ``sampling_zeros="none"`` they have probability 0.
         The summary shows how many extra stages to expect by chance, from simulated data in
         which all situations of a hyperstage are alike: with ``criterion="score"`` and many
         situations these are several.

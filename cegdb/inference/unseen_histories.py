@@ -1,10 +1,11 @@
-"""Histories that nobody had: what a staging learnt with ``max_parents`` says of them.
+"""Histories that nobody had: what a staging says of those below which its tree does not go on.
 
 The staged tree goes on below the answers that nobody gave, as far as the rows asked about lead.
-A state there is what later questions depend on: the answers to their parents. Each question
-takes the stage of its configuration; a configuration that nobody had takes the pooled rows of
-the hyperstage. Which situation of a hyperstage a history would have, and whether the question
-would be asked at all, depends on the earlier answers too: on those that tell it best.
+A state there is what later questions depend on: the answers to their parents, if the staging
+was learnt with ``max_parents``. Each question takes the stage of its configuration; without
+parents, and in a configuration that nobody had, it takes the pooled rows of the hyperstage.
+Which situation of a hyperstage a history would have, and whether the question would be asked at
+all, depends on the earlier answers too: on those that tell it best.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from cegdb import clustering
-from cegdb.errors import QueryError
+from cegdb.errors import QueryError, is_one_of
 from cegdb.evidence import items, positions_of
 from cegdb.inference.compiled_model import CompiledModel, compile_staged_tree
 from cegdb.inference.propagation import Graph
@@ -43,6 +44,8 @@ _BLOCK: Final = 100_000
 _MOST_ITEMS: Final = 20_000_000
 _MOST_STATES: Final = 500_000
 _SINK: Final = -1
+_MOST_TELLING: Final = 3
+"""Earlier answers that tell whether a question is asked, unless ``max_parents`` says it."""
 
 
 class _Lookup(NamedTuple):
@@ -151,10 +154,10 @@ def read_unseen_histories(
     """
     staging = row(catalog, "staging", origin.staging_id)
     tree = row(catalog, "tree", origin.tree_id)
-    is_whole = tree["settings"]["sampling_zeros"] == "full"
+    is_whole = is_one_of(tree["settings"]["sampling_zeros"], ("none", "full"))
     most = staging["settings"].get("max_parents")
     knows_less = origin.is_conditioned or bool(positions_of(model.evidence))
-    if most is None or is_whole or knows_less or model.ceg.is_changed:
+    if is_whole or knows_less or model.ceg.is_changed:
         return None
     compiled = compile_staged_tree(store, origin.staging_id)
     rank_of = {name: rank for rank, name in enumerate(origin.order)}
@@ -165,6 +168,8 @@ def read_unseen_histories(
     is_leaf = target == len(rank)
     n_variables = len(origin.order)
     is_open = (edges["n"] == 0) & is_leaf & (rank[source] < n_variables - 1)
+    if not is_open.any():
+        return None
     answer = np.where(edges["is_absent"], -1, compiled.label_id)
     histories = np.full((len(rank), n_variables), -1, np.int64)
     for level in np.unique(rank).tolist():
@@ -184,7 +189,7 @@ def read_unseen_histories(
         _stages(steps, origin.staging_id),
         parents,
         stage_mass(prior_rule(staging["settings"]), staging["alpha"]) is not None,
-        max(int(most), 1),
+        _MOST_TELLING if most is None else max(int(most), 1),
     )
     questions = [reader.read(level) for level in range(n_variables)]
     needed = np.zeros((n_variables + 1, n_variables), bool)
@@ -290,7 +295,9 @@ class _QuestionReader:
         mass = prior.max(axis=0) if self.is_by_stage else prior.sum(axis=0)
         mass = mass + np.sum([vector(stage.n) for stage in learnt], axis=0)
         pooled = mass / mass.sum()
-        columns = list(self.parents.get(hyperstage, ()))
+        if hyperstage not in self.parents:
+            return _Lookup((), {}, pooled)
+        columns = list(self.parents[hyperstage])
         # Of several stages in a configuration (after a rebuild), the one with most rows.
         n_of: dict[tuple[int, ...], dict[int, int]] = {}
         for node in nodes.tolist():

@@ -190,7 +190,7 @@ def _record(
     model: StagingModel,
 ) -> None:
     """Record in the summary of the staging how probable it is."""
-    known = {
+    known: dict[str, Any] = {
         "structure_prior": model.structure,
         "log_probability": sum(min(one.log_shown - one.log_total, 0.0) for one in found),
         "log_gain": sum(one.log_best - one.log_shown for one in found),
@@ -200,7 +200,9 @@ def _record(
     values = {"staging_id": staging["staging_id"], "summary": summary}
     write(catalog, "staging", values, is_update=True)
     n = row(catalog, "tree", staging["tree_id"])["n"]
-    better = better_staging(sum(one.log_best - one.log_shown for one in found), n)
+    better = better_staging(
+        known["log_gain"], n, is_tested=staging["settings"].get("criterion") == "test"
+    )
     others = [kind for kind in KINDS if kind != "better_staging"]
     record(catalog, "staging", staging["staging_id"], better, kept=others)
 

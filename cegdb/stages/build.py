@@ -164,11 +164,13 @@ def build(store: Store, tree_id: int, request: StagingRequest) -> int:
             "smallest_prior": least_prior,
             **outcome.learning_summary,
         }
+        learning = request.learning
+        is_tested = learning is not None and learning.settled_criterion == "test"
         found = [
             *_uneven_labels(steps, staging_id, tree),
             *([] if has_source else of_prior),
             *outcome.found,
-            *findings.spurious_stages(summary, tree["n"]),
+            *findings.spurious_stages(summary, tree["n"], is_tested=is_tested),
             *findings.skipped_paths(skipped or []),
             *(findings.stage_findings(steps, staging_id) if tree["n"] else []),
         ]
