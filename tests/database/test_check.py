@@ -690,8 +690,22 @@ STAGING_FAULTS = [
         "check_stage_probability",
         "each edge of several has an interval",
         "chain, learnt",
-        "update cegdb.stage_edge set low = 0, high = 1 where staging_id = "
+        "update cegdb.stage_edge set low = 0 where staging_id = "
         "(select staging_id from cegdb.staging where name = 'chain, learnt')",
+    ),
+    *(
+        Fault(
+            "check_stage_probability",
+            "an interval contains its probability",
+            name,
+            f"update cegdb.{change} where {kind}_id = 1",
+        )
+        for kind, name, change in (
+            ("staging", "learnt", "stage_edge set low = (probability + high) / 2"),
+            ("staging", "learnt", "stage_edge set high = (probability + low) / 2"),
+            ("ceg", "graph", "ceg_edge set low = (probability + high) / 2"),
+            ("ceg", "graph", "ceg_edge set high = (probability + low) / 2"),
+        )
     ),
     *(
         Fault(
