@@ -295,6 +295,6 @@ def _summary(rows: OpenRows) -> str:
     if n_impossible:
         lines.append(
             f"{counted(int(n_impossible), 'row')} with probability 0: unknown answers, or "
-            "answers that are impossible, or presumed so, where they were given"
+            "an impossible combination of answers"
         )
     return "\n".join(lines)

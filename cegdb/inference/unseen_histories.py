@@ -10,7 +10,7 @@ all, depends on the earlier answers too: on those that tell it best.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from cegdb.inference.propagation import Floats, Ints
     from cegdb.inference.queries import ConditionedModel
     from cegdb.inference.row_tables import ModelOrigin
-    from cegdb.sqlfiles import Steps
+    from cegdb.sqlfiles import Row, Steps
     from cegdb.store import Store
 
 _OPEN: Final = -1
@@ -164,11 +164,13 @@ def read_unseen_histories(
     ranks = np.array([rank_of[variable.name] for variable in compiled.variables], np.int64)
     rank = ranks[compiled.variable[:-1]]
     edges = _edge_table(steps, origin.tree_id, compiled)
+    presumed = steps.fetch("history_presumed", tree_id=origin.tree_id)
+    compiled, edges = _with_presumed(compiled, edges, presumed)
     source, target = compiled.graph.source, compiled.graph.target
     is_leaf = target == len(rank)
     n_variables = len(origin.order)
     is_open = (edges["n"] == 0) & is_leaf & (rank[source] < n_variables - 1)
-    if not is_open.any():
+    if not is_open.any() and not presumed:
         return None
     answer = np.where(edges["is_absent"], -1, compiled.label_id)
     histories = np.full((len(rank), n_variables), -1, np.int64)
@@ -212,6 +214,48 @@ def _edge_table(steps: Steps, tree_id: int, tree: CompiledModel) -> dict[str, ND
     n[order] = [row[2] for row in rows]
     is_absent[order] = [row[3] for row in rows]
     return {"n": n, "is_absent": is_absent}
+
+
+def _with_presumed(
+    tree: CompiledModel, edges: dict[str, NDArray[Any]], presumed: Sequence[Row]
+) -> tuple[CompiledModel, dict[str, NDArray[Any]]]:
+    """Return a tree and its edges with those for answers that are presumed impossible.
+
+    A new row may give one: it is as probable there as if, before anybody answered, one person
+    had been shared among all answers.
+    """
+    node_of = {vertex: node for node, vertex in enumerate(tree.position_id[:-1].tolist())}
+    added = []
+    for vertex, label_id, label, n in presumed:
+        node = node_of[vertex]
+        labels = tree.variables[tree.variable[node]].labels
+        if label in labels:  # not if the staging relabels it
+            share = 1 / (len(labels) * (n + 1))
+            added.append((node, labels.index(label), label_id, label, share))
+    if not added:
+        return tree, edges
+    nodes, labels, label_ids, texts, shares = zip(*added, strict=True)
+    rest = 1 - np.bincount(nodes, shares, tree.graph.n_nodes)
+    source = np.append(tree.graph.source, nodes)
+    label = np.append(tree.label, labels)
+    order = np.lexsort((label, source))
+    target = np.append(tree.graph.target, [tree.graph.n_nodes - 1] * len(added))
+    probability = np.append(tree.probability * rest[tree.graph.source], shares)
+    edge_labels = (*tree.edge_labels, *texts)
+    graph = Graph(tree.graph.height, source[order], target[order])
+    whole = replace(
+        tree,
+        graph=graph,
+        label=label[order],
+        edge_labels=tuple(edge_labels[i] for i in order.tolist()),
+        probability=probability[order],
+        label_id=np.append(tree.label_id, label_ids)[order],
+    )
+    zeros = np.zeros(len(added))
+    return whole, {
+        name: np.append(column, zeros.astype(column.dtype))[order]
+        for name, column in edges.items()
+    }
 
 
 class _Stage(NamedTuple):

@@ -206,6 +206,33 @@ def test_a_configuration_nobody_had_takes_the_pooled_rows(db: Database) -> None:
 
 
 @pytest.mark.slow
+def test_without_parents_every_question_takes_the_pooled_rows(db: Database) -> None:
+    counts = {"00x": 24, "00y": 6, "01x": 3, "01y": 27, "11x": 6, "11y": 24}
+    for zeros in ("auto", "floret"):
+        staged = staged_rows(db, rows_of(counts), sampling_zeros=zeros)
+        assert len(staged.stages.query("variable == 'C'")) > 1
+        b_after_1 = float(staged.given(A="1").probability(B="0"))
+        pooled = log(33.5 / 91)
+        if zeros == "auto":  # the tree goes on, to a situation that nobody reached
+            pooled = log(float(staged.given(A="1", B="0").probability(C="x")))
+        assert log_likelihood(staged, "10x") == pytest.approx(
+            log(30.5 / 91) + log(b_after_1) + pooled
+        )
+
+
+@pytest.mark.slow
+def test_no_new_row_is_impossible_because_the_tree_stops(db: Database) -> None:
+    """Twelve fair coins: the tree ends after answers nobody gave, the questions do not."""
+    random = np.random.default_rng(0)
+    rows = pd.DataFrame(random.integers(2, size=(1_500, 12))).add_prefix("q")
+    tree = db.ingest(rows[:500]).event_tree()
+    assert "the tree asks no questions from" in tree.summary
+    score = tree.learn_stages().score(rows[500:])
+    assert score.n_impossible == 0
+    assert score.mean == pytest.approx(-12 * log(2), abs=0.02)
+
+
+@pytest.mark.slow
 def test_new_rows_are_predicted_completed_and_assigned_after_an_unseen_history(
     db: Database,
 ) -> None:
@@ -267,11 +294,14 @@ def test_an_intervention_and_positions_stay_with_the_histories_of_the_tree(
 
 @pytest.mark.slow
 @run(4)
-@given(data=st.data(), most=st.integers(0, 3), zeros=ZEROS)
+@given(data=st.data(), most=st.none() | st.integers(0, 3), zeros=ZEROS)
 def test_the_probabilities_of_all_rows_add_up_to_1(
-    data: st.DataObject, most: int, zeros: str
+    data: st.DataObject, most: int | None, zeros: str
 ) -> None:
-    """Questions behind gates included; an answer that is not asked is 'not applicable'."""
+    """Questions behind gates included; an answer that is not asked is 'not applicable'.
+
+    Without ``max_parents`` too.
+    """
     names = "ABCDE"
     gated = data.draw(st.booleans())
     rows = data.draw(
@@ -580,10 +610,7 @@ def test_the_command_line_learns_from_few_parents(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_new_rows_come_close_to_the_truth(db: Database) -> None:
     rows = simulate(2, k=10, n=1_000, n_scored=2_000)
-    tree = db.ingest(rows.learnt).event_tree(sampling_zeros="floret")
-    score = tree.learn_stages(max_parents=3, prior="stage", criterion="score").score(
-        rows.scored
-    )
+    score = db.ingest(rows.learnt).event_tree().learn_stages(max_parents=3).score(rows.scored)
     assert score.n_impossible == 0
     assert rows.truth - 0.05 < score.mean < rows.truth + 0.01
 
@@ -593,7 +620,6 @@ def test_15_questions_come_within_0_05_a_row_of_the_truth(db: Database) -> None:
     losses = []
     for seed in range(3):
         rows = simulate(seed)
-        tree = db.ingest(rows.learnt).event_tree(sampling_zeros="floret")
-        staged = tree.learn_stages(max_parents=3, prior="mass", criterion="score")
+        staged = db.ingest(rows.learnt).event_tree().learn_stages(max_parents=3)
         losses.append(rows.truth - staged.score(rows.scored).mean)
     assert np.mean(losses) < 0.05

@@ -7,11 +7,12 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 from pandas.testing import assert_frame_equal
 from scipy.optimize import brentq
-from scipy.stats import binomtest, chi2
+from scipy.stats import binomtest, chi2, norm
 
 import cegdb
 from cegdb.cli import main
@@ -27,8 +28,6 @@ from cegdb.stages.robust_intervals import robust_intervals
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-
-    import pandas as pd
 
     from cegdb.api import Database, EventTree, StagedTree
     from cegdb.stability.relearning import Relearning
@@ -642,6 +641,9 @@ def test_intervals_given_the_staging_are_those_of_the_formulas(db: Database) -> 
                 assert good["high"] == pytest.approx(brentq(apart, share, 1), abs=1e-9)
 
 
+Z2 = norm.ppf(0.975) ** 2
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("deff", [None, 3.0])
 def test_robust_intervals_are_those_of_each_hyperstage(db: Database, deff: Any) -> None:
@@ -673,6 +675,80 @@ def test_robust_intervals_are_those_of_each_hyperstage(db: Database, deff: Any) 
         for side, values in zip(("low", "high"), expected, strict=True):
             ours = [[rows.loc[(s, x), side] for x in labels] for s in names]
             assert ours == pytest.approx(values, abs=1e-9)
+
+
+@pytest.mark.parametrize(("source", "deff"), [("chds", None), ("skipped", 3.0)])
+def test_edges_have_the_interval_of_their_own_position(
+    db: Database, source: str, deff: Any
+) -> None:
+    if source == "chds":
+        db.demo("chds")
+    else:
+        db.ingest(SKIPPED, source)
+    ceg = db.surveys[source].event_tree("own").learn_stages(deff=deff).to_ceg()
+    florets = ceg.staging.florets.set_index("vertex_id")
+    query = "select vertex_id, position from cegdb.situation_positions where ceg = 'own'"
+    positions = db.sql(query).set_index("vertex_id")["position"]
+    edges = ceg.edges.set_index(["source", "label"])
+    tree_edges = ceg.staging.tree.edges
+    n_own = 0
+    for _, stages in ceg.staging.stages.groupby("hyperstage_id"):
+        labels = sorted(stages["labels"].iloc[0])
+        members = florets[florets["stage"].isin(stages["stage"])]
+        counts = tree_edges.pivot_table(index="parent_id", columns="label", values="n")
+        sizes = counts.loc[members.index, labels].to_numpy() / (deff or 1.0)
+        of = positions.loc[members.index]
+        names = sorted(set(of))
+        points = np.array([[edges.loc[(w, x), "probability"] for x in labels] for w in names])
+        expected = robust_intervals(sizes, of.map(names.index).to_numpy(), points, 0.95)
+        for i, name in enumerate(names):
+            row = edges.loc[[(name, x) for x in labels]]
+            is_whole = (
+                len(set(of[members["stage"] == members["stage"][of == name].iloc[0]])) == 1
+            )
+            if is_whole or row["low"].isna().any():
+                assert row["low"].equals(row["stage_low"].rename("low"))
+                continue
+            n_own += 1
+            assert row["low"].tolist() == pytest.approx(expected[0][i].tolist(), abs=1e-9)
+            assert row["high"].tolist() == pytest.approx(expected[1][i].tolist(), abs=1e-9)
+    assert n_own
+
+
+ODD_NAMES = ["a/b", "a~b", '$."x"', "it's"]
+
+
+@pytest.mark.parametrize("weighting", ["situation", "none"])
+def test_edges_of_a_staged_tree_have_the_interval_of_their_own_situation(
+    db: Database, weighting: Any
+) -> None:
+    random = np.random.default_rng(5)
+    frame = pd.DataFrame(random.integers(3, size=(300, 4)), columns=ODD_NAMES).astype(str)
+    frame["w"] = random.choice([1, 2, 5], 300)
+    effects = dict(zip(ODD_NAMES, [1.5, 2.0, 1.0, 3.0], strict=True))
+    tree = db.ingest(frame, weight="w").event_tree()
+    staged = tree.learn_stages(weighting=weighting, deff=effects)
+    rows = pd.DataFrame(staged.rows("staged_edges")[1], columns=staged.rows("staged_edges")[0])
+    assert len(rows) > 100
+    paths = staged.florets.set_index("vertex_id")
+    labels = tree.situations.set_index("vertex_id")["labels"]
+    for (parent, variable), group in rows.groupby(["parent_id", "variable"]):
+        held = frame
+        for name, label in zip(ODD_NAMES, labels[parent], strict=False):
+            held = held[held[name] == label]
+        total, squares = float(held["w"].sum()), float((held["w"] ** 2).sum())
+        size = len(held) if weighting == "none" else total**2 / max(squares, 1)
+        size /= effects[variable]
+        for row in group.itertuples():
+            if not len(held):
+                assert (row.low, row.high) == (0, 1) or paths.loc[parent, "n"] == 0
+                continue
+            share = float(held["w"][held[variable] == row.label].sum()) / total
+            centre = (share + Z2 / (2 * size)) / (1 + Z2 / size)
+            half = (Z2 * share * (1 - share) / size + (Z2 / (2 * size)) ** 2) ** 0.5
+            half /= 1 + Z2 / size
+            assert row.low == pytest.approx(min(row.probability, max(centre - half, 0)))
+            assert row.high == pytest.approx(max(row.probability, min(centre + half, 1)))
 
 
 def test_goodman_intervals_are_the_published_ones() -> None:

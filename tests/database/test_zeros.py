@@ -368,6 +368,37 @@ def test_sentences_about_the_titanic_say_what_was_seen(db: Database, tmp_path: P
     assert found.high == pytest.approx(1 - 0.05 ** (1 / 13))
 
 
+def test_a_new_row_may_give_an_answer_that_was_presumed_impossible(db: Database) -> None:
+    survey = db.ingest(survey_file("Titanic"), name="s")
+    tree = survey.event_tree(order=["Class", "Age", "Survived"])
+    staged = tree.learn_stages()
+    row = pd.DataFrame({"Class": ["Crew"], "Age": ["Child"], "Survived": ["Yes"]})
+    # As if one person had answered before: half an adult, half a child.
+    child = 1 / (2 * 886)
+    score = staged.score(row)
+    assert score.n_impossible == 0
+    survived = staged.score(row.assign(Survived="No")).mean
+    total = math.exp(score.mean) + math.exp(survived)
+    crew = float(staged.probability(Class="Crew"))
+    assert total == pytest.approx(crew * child)
+    every = pd.DataFrame(
+        [
+            {"Class": a, "Age": b, "Survived": c}
+            for a in ("1st", "2nd", "3rd", "Crew")
+            for b in ("Adult", "Child")
+            for c in ("No", "Yes")
+        ]
+    )
+    logs = staged.assign(every).rows["log_likelihood"]
+    assert np.exp(logs).sum() == pytest.approx(1)
+    declared = survey.event_tree(
+        "declared",
+        order=["Class", "Age", "Survived"],
+        impossible=[{"Class": "Crew", "Age": "Child"}],
+    )
+    assert declared.learn_stages().score(row).n_impossible == 1
+
+
 @pytest.mark.parametrize("zeros", ["auto", "none"])
 def test_a_single_edge_has_what_its_rows_leave_open(db: Database, zeros: Any) -> None:
     survey = db.ingest(survey_file("Titanic"), name="s")

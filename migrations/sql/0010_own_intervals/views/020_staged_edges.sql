@@ -89,14 +89,20 @@ answered as (
             and p.label_id = coalesce(r.label_id, l.label_id)
 ),
 
--- 3.8415 is the square of 1.96, the quantile of the normal distribution.
+-- The square of 1.96, the quantile of the normal distribution.
+normal as (
+    select 3.841458820694124 as z2
+),
+
 limited as (
     select
-        *,
-        (own_share + 3.8415 / (2 * size)) / (1 + 3.8415 / size) as centre,
-        sqrt(own_share * (1 - own_share) / size + 3.8415 / (4 * pow(size, 2)))
-        * sqrt(3.8415) / (1 + 3.8415 / size) as half
-    from answered
+        a.*,
+        (a.own_share + q.z2 / (2 * a.size)) / (1 + q.z2 / a.size) as centre,
+        sqrt(
+            q.z2 * a.own_share * (1 - a.own_share) / a.size + pow(q.z2 / (2 * a.size), 2)
+        ) / (1 + q.z2 / a.size) as half
+    from answered as a
+    cross join normal as q
 )
 
 select
