@@ -261,10 +261,14 @@ def test_every_step_is_run_writes_the_columns_its_header_names_and_runs_as_shown
         by_hand.rename({"u1": "first"})
         with pytest.raises(cegdb.CegdbError, match="'x' at"):
             tree.set_stages({}, relabel={(("u", "x"), "x"): "z"}, prior="mass")
-        sparse = tree.learn_stages(
-            "few parents", max_parents=1, prior="mass", criterion="score"
+        late = db.ingest(
+            "from (values ('0', '0', 'x', 9), ('0', '1', 'y', 9), ('1', '1', 'x', 9)) "
+            "as t(a, b, c, n)",
+            "late",
+            count="n",
         )
-        sparse.score(query)
+        sparse = late.event_tree(sampling_zeros="floret").learn_stages(max_parents=1)
+        sparse.score("select '1' as a, '0' as b, 'x' as c")
         survey.event_tree(name="weighed", sampling_zeros="none").learn_stages(
             weighting="global", prior="mass", criterion="score"
         )
