@@ -401,7 +401,11 @@ def test_a_probability_is_a_number_with_its_interval(db: Database) -> None:
     found = ceg.probability(Admission="Yes")
     assert isinstance(found, float)
     assert str(found) == repr(found) == "0.191 (0.165 to 0.217; n = 890)"
-    assert (f"{found:.2f}", round(found, 4), json.dumps(found)[:6]) == ("0.19", 0.1907, "0.1907")
+    assert (f"{found:.2f}", round(found, 4), json.dumps(found)[:6]) == (
+        "0.19",
+        0.1907,
+        "0.1907",
+    )
     again = copy.deepcopy(found)
     assert (again, again.low, again.high, again.n) == (found, found.low, found.high, found.n)
     assert type(ceg.probability(Admission="Yes", interval=None)) is float

@@ -82,7 +82,8 @@ def db(survey: Path, built: Path) -> Path:
 def test_run_goes_from_rows_to_the_edges_of_the_ceg(survey: Path) -> None:
     result = call("run", survey, "--db", "falls.duckdb", "--alpha", "2")
     edges = rows_of(result)
-    assert set(edges[0]) == {"source", "label", "target", "variable", "n", "probability"}
+    columns = ["source", "label", "target", "variable", "n", "probability", "low", "high"]
+    assert list(edges[0]) == columns
     assert sum(int(edge["n"]) for edge in edges if edge["target"] == "w_inf") == 15
     for made in ("survey 'falls'", "event tree 'falls'", "staging 'falls'", "CEG 'falls'"):
         assert made in result.stderr
@@ -180,15 +181,15 @@ def test_draw_makes_a_picture_of_each_kind(db: Path, kind: str) -> None:
 @pytest.mark.usefixtures("survey")
 def test_demo_shows_each_survey() -> None:
     result = call("demo", "--db", "demo.duckdb")
-    assert "10 vertices (including the sink), 21 edges" in result.stderr
-    assert "-2478.4897" in result.stderr
+    assert "9 vertices (including the sink), 19 edges" in result.stderr
+    assert "-2480.9892" in result.stderr
     result = call("demo", "titanic", "--db", "demo.duckdb")
     assert "2,201 respondents" in result.stderr
     call("check", "demo.duckdb")
     result = call("demo", "falls", "--db", "demo.duckdb")
     assert "50,000 respondents, 28 distinct rows" in result.stderr
     assert "46,750 blank (not applicable)" in result.stderr
-    assert "CEG 'falls': 12 vertices" in result.stderr
+    assert "CEG 'falls': 11 vertices" in result.stderr
     call("check", "demo.duckdb")
     crew = "select n from cegdb.florets where tree = 'titanic' and labels = ['Adult']"
     assert call("sql", "demo.duckdb", crew).stdout == "n\n885\n"
@@ -770,7 +771,7 @@ def test_a_console_of_any_encoding_shows_what_it_can(tmp_path: Path, encoding: s
     for text in out + err:
         assert b"internal" not in text
         assert b"\\u206" not in text
-    assert out[0].count(b"\n") == 5
+    assert out[0].count(b"\n") == 7
     assert all(out[:6])
     assert err[-1].startswith(b"error: no CEG named '")
     for name in ("ge.md", "ge.yaml"):

@@ -120,9 +120,8 @@ def tree(db: Database) -> EventTree:
 
 def staged(tree: EventTree, name: str, stages: str, **settings: Any) -> StagedTree:
     """Stage y after x = 0, 1, 2 as three letters say."""
-    return tree.set_stages(
-        {(str(x),): stage for x, stage in enumerate(stages)}, name, **settings
-    )
+    given = {(str(x),): stage for x, stage in enumerate(stages)}
+    return tree.set_stages(given, name, **{"prior": "mass", **settings})
 
 
 # =============================================================================

@@ -775,7 +775,7 @@ def test_a_ceg_of_more_than_1e30_paths_answers(long_chain: Database) -> None:
 def test_all_cegs_side_by_side_answer_as_each_alone(db: Database) -> None:
     for name, demo in DEMOS.items():
         survey = db.ingest(demo.select(), name=name, count="people")
-        tree = survey.event_tree(sampling_zeros=demo.sampling_zeros, impossible=demo.impossible)
+        tree = survey.event_tree(impossible=demo.impossible)
         tree.learn_stages(prior="mass", criterion="score").to_ceg()
     tree.learn_stages("wide", hyperstages="labels", prior="mass", criterion="score").to_ceg()
     for view, more in (

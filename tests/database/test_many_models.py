@@ -87,7 +87,7 @@ def make_all(db: Database) -> None:
     """Make stratified, truncated and padded trees, stagings learnt, given and relabelled."""
     for name, demo in DEMOS.items():
         survey = db.ingest(demo.select(), name=name, count="people")
-        tree = survey.event_tree(sampling_zeros=demo.sampling_zeros, impossible=demo.impossible)
+        tree = survey.event_tree(impossible=demo.impossible)
         tree.learn_stages(prior="mass", criterion="score").to_ceg()
     gated = db.ingest(GATED, name="gated").event_tree(sampling_zeros="none")
     gated.learn_stages(prior="mass", criterion="score").to_ceg()

@@ -52,7 +52,8 @@ def chds(database: Database, name: str = "chds", **staged: Any) -> ChainEventGra
     tree = survey.event_tree(
         order=["Social", "Economic", "Events", "Admission"], sampling_zeros="none"
     )
-    return tree.learn_stages(**staged).to_ceg()
+    settings = {"prior": "mass", "criterion": "score", **staged}
+    return tree.learn_stages(**settings).to_ceg()
 
 
 def seen(page: str) -> tuple[set[str], str]:

@@ -118,7 +118,7 @@ def gated(db: Database) -> Survey:
 def test_a_demo_is_made_again(db: Database, demo: Any) -> None:
     found = DEMOS[demo]
     survey = db.ingest(found.select(), demo, count="people")
-    tree = survey.event_tree(sampling_zeros=found.sampling_zeros, impossible=found.impossible)
+    tree = survey.event_tree(impossible=found.impossible)
     staged = tree.learn_stages(prior="mass", criterion="score")
     for stop in ("early", "baseline"):
         ceg = staged.to_ceg(stop=stop)
