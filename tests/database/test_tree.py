@@ -68,10 +68,10 @@ def wide(wide_rows: list[dict[str, str | None]]) -> Iterator[tuple[Database, Sur
 @pytest.mark.parametrize(
     "settings",
     [
-        {},
-        {"blank": "structural"},
+        {"sampling_zeros": "none"},
+        {"blank": "structural", "sampling_zeros": "none"},
         {"blank": "structural", "sampling_zeros": "floret"},
-        {"blank": "missing", "missing_policy": "complete"},
+        {"blank": "missing", "missing_policy": "complete", "sampling_zeros": "none"},
         {"missing_policy": "category", "sampling_zeros": "floret"},
     ],
     ids=str,
