@@ -342,7 +342,7 @@ def learn_stages(
     Examples:
       cegdb learn-stages falls.duckdb falls --alpha 4 --name four
       cegdb learn-stages falls.duckdb falls --method bhc --name by_bic
-      cegdb learn-stages falls.duckdb falls --like cegpy --name as_cegpy
+      cegdb learn-stages falls.duckdb falls --criterion score --name by_score
     """
     with opened(str(db)) as database:
         tree = database.trees[name]
