@@ -105,8 +105,10 @@ select
     e.prior,
     p.share,
     e.probability,
-    p.low,
-    p.high,
+    e.low,
+    e.high,
+    p.low as stage_low,
+    p.high as stage_high,
     e.raw_labels,
     e.source_id,
     e.target_id,
@@ -179,7 +181,30 @@ left join cegdb.stage_member as m
     on g.staging_id = m.staging_id and v.vertex_id = m.vertex_id
 left join cegdb.stages as s on g.name = s.staging and m.stage_id = s.stage_id;
 
+-- No staging here has weights or design effects: counts are rows.
 create view plain.staged_edges as
+with total as (
+    select
+        tree_id,
+        parent_id,
+        sum(n) / 1 as n
+    from cegdb.edge
+    group by tree_id, parent_id
+),
+
+normal as (
+    select
+        tree_id,
+        e.child_id,
+        (e.n / k.n + 3.841458820694124 / (2 * k.n)) / (1 + 3.841458820694124 / k.n) as centre,
+        sqrt(
+            3.841458820694124 * (e.n / k.n) * (1 - e.n / k.n) / k.n
+            + pow(3.841458820694124 / (2 * k.n), 2)
+        ) / (1 + 3.841458820694124 / k.n) as half
+    from cegdb.edge as e
+    inner join total as k using (tree_id, parent_id)
+)
+
 select
     g.name as staging,
     e.source,
@@ -190,8 +215,18 @@ select
     e.weight,
     p.share,
     p.probability,
-    p.low,
-    p.high,
+    case
+        when p.low is null or p.share is null then p.low
+        when k.n = 0 or e.n = 0 then 0
+        else least(p.probability, q.centre - q.half)
+    end as low,
+    case
+        when p.low is null or p.share is null then p.high
+        when k.n = 0 or e.n = k.n then 1
+        else greatest(p.probability, q.centre + q.half)
+    end as high,
+    p.low as stage_low,
+    p.high as stage_high,
     m.stage_id,
     e.parent_id,
     e.child_id,
@@ -199,6 +234,8 @@ select
 from cegdb.staging as g
 inner join cegdb.event_tree as t on g.tree_id = t.tree_id
 inner join cegdb.tree_edges as e on t.name = e.tree
+inner join total as k on t.tree_id = k.tree_id and e.parent_id = k.parent_id
+inner join normal as q on t.tree_id = q.tree_id and e.child_id = q.child_id
 inner join cegdb.level as l on e.level_id = l.level_id
 inner join cegdb.stage_member as m
     on g.staging_id = m.staging_id and e.parent_id = m.vertex_id
