@@ -1,8 +1,8 @@
 """Simulate how honest stages and their intervals are, for candidates of the defaults.
 
-Run by hand: ``python tests/benchmarks/calibration.py [--sets 1000] [--points small]``. Each
-data set has one question of 2, 3 or 5 answers, asked in n situations of equally many rows.
-Their true probabilities are
+Run by hand: ``python tests/benchmarks/calibration.py [--sets 1000] [--points small]
+[--candidates "stage, test"]``. Each data set has one question of 2, 3 or 5 answers, asked in n
+situations of equally many rows. Their true probabilities are
 
 - alike: one vector;
 - two groups: two vectors, four standard errors of a situation apart in the first answer, half
@@ -255,7 +255,7 @@ def main() -> None:
         "--sets",
         type=int,
         default=1000,
-        help="data sets with alike situations; twice as many others",
+        help="data sets with alike situations; of each other kind twice as many",
     )
     names = [one.name for one in CANDIDATES]
     parser.add_argument("--candidates", nargs="*", default=names, choices=names)
@@ -331,9 +331,8 @@ def main() -> None:
     print(head + "".join(f" {kind} |" for kind in KINDS) + " width, spread |")
     print(f"| ---: | ---: | ---: | --- |{' ---: |' * 6}")
     print("\n".join(covered))
-    print(
-        f"\n{arguments.sets} data sets with alike situations, {time.perf_counter() - started:.0f} s"
-    )
+    seconds = time.perf_counter() - started
+    print(f"\n{arguments.sets} data sets with alike situations, {seconds:.0f} s")
 
 
 if __name__ == "__main__":
