@@ -203,12 +203,18 @@ def relabel_edges(
             hint="let one rule apply to each edge",
         )
     n_edges = steps.run("given_label", survey_id=survey_id)
+    zeros = tree["settings"]["sampling_zeros"]
     for vertex_id, raw_labels, label in steps.fetch("joined_sibling", tree_id=tree_id):
+        leave_out = (
+            ""
+            if zeros == "none"
+            else "; where nobody gave one of them, sampling_zeros='none' leaves it out"
+        )
         raise StagingError(
             f"relabel gives {listed(map(repr, raw_labels))} the same label, {label!r}, in "
             f"situation {describe_situation(steps, tree_id, vertex_id)}",
             hint="labels of one situation must differ: relabel in fewer places, or join the "
-            "answers at ingest (recode in the codebook)",
+            f"answers at ingest (recode in the codebook){leave_out}",
         )
     return n_edges
 

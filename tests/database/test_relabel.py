@@ -697,7 +697,10 @@ def test_the_command_line_takes_rules(tmp_path: Path, monkeypatch: Any) -> None:
     call = CliRunner().invoke
     for relabel in ("recovery*=recovery", "Outcome:recovery*=recovery"):
         command = ["run", "wards.csv", "--count", "n", "--db", "w.duckdb", "--replace"]
-        result = call(main, [*command, "--relabel", relabel])
+        both = call(main, [*command, "--relabel", relabel])
+        assert both.exit_code == 3
+        assert "where nobody gave one of them, sampling_zeros='none' leaves it" in both.stderr
+        result = call(main, [*command, "--sampling-zeros", "none", "--relabel", relabel])
         assert result.exit_code == 0, result.output
         assert "2 edges relabelled" in result.stderr
         assert "recovery*" not in result.stdout
