@@ -27,7 +27,7 @@ from collections import Counter, defaultdict, deque
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 from math import fsum, lgamma, log
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -299,15 +299,20 @@ def _add_sampling_zeros(
     for column, variable in enumerate(order):
         histories = [h for h in n if len(h) == column]
         reached = [h for h in histories if n[h] > 0 or h == ()]
-        unreached = [h for h in histories if h not in reached]
-        closed = [h for h in unreached if _is_closed(h, reached, n, order)]
-        n_open = sum(not any(child[:-1] == h for child in n if child) for h in unreached)
-        n_open -= len(closed)
+        unreached = set(histories) - set(reached)
+        going_on = {child[:-1] for child in n if child}
+        closed: set[Path] = set()
+        if sampling_zeros != "floret":
+            asked = _is_pair_asked(reached, n, order)
+            closed = {h for h in unreached if _is_closed(h, asked)}
+        n_open = len(unreached - going_on) - len(closed)
         is_full = sampling_zeros == "full"
         if sampling_zeros == "auto":
             is_full = n_unreached + n_open <= n_asked
             n_unreached += n_open if is_full else len(n) * n_asked + 1
-        counted = {h: {x: n.get((*h, (variable, x)), 0) for x in levels[variable]} for h in n}
+        counted = {
+            h: {x: n.get((*h, (variable, x)), 0) for x in levels[variable]} for h in histories
+        }
         for history in histories:
             answers = [(*history, (variable, label)) for label in levels[variable]]
             missing = (*history, (variable, MISSING))
@@ -355,19 +360,21 @@ def _is_asked(n: Mapping[Path, int], history: Path, order: Sequence[str]) -> boo
     return n[history] > n.get(not_applicable, 0)
 
 
-def _is_closed(
-    history: Path,
-    reached: Sequence[Path],
-    n: Mapping[Path, int],
-    order: Sequence[str],
-) -> bool:
+def _is_pair_asked(
+    reached: Sequence[Path], n: Mapping[Path, int], order: Sequence[str]
+) -> dict[tuple[object, object], bool]:
+    """Return for one or two answers whether somebody who gave them was asked."""
+    asked: dict[tuple[object, object], bool] = {}
+    for history in reached:
+        is_asked = _is_asked(n, history, order)
+        for pair in product(history, history):
+            asked[pair] = asked.get(pair, False) or is_asked
+    return asked
+
+
+def _is_closed(history: Path, asked: Mapping[tuple[object, object], bool]) -> bool:
     """Return whether nobody with one or two of the answers of a history was asked."""
-    for one in history:
-        for other in history:
-            alike = [h for h in reached if one in h and other in h]
-            if alike and not any(_is_asked(n, h, order) for h in alike):
-                return True
-    return False
+    return any(not asked.get(pair, True) for pair in product(history, history))
 
 
 def _contract(

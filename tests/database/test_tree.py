@@ -69,6 +69,7 @@ def wide(wide_rows: list[dict[str, str | None]]) -> Iterator[tuple[Database, Sur
     "settings",
     [
         {"sampling_zeros": "none"},
+        {"sampling_zeros": "auto"},
         {"blank": "structural", "sampling_zeros": "none"},
         {"blank": "structural", "sampling_zeros": "floret"},
         {"blank": "missing", "missing_policy": "complete", "sampling_zeros": "none"},
