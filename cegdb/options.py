@@ -1059,7 +1059,7 @@ class OrderOptions:
     @property
     def learning(self) -> LearnOptions:
         """How stages are learnt that are not found by looking at all of them."""
-        return LearnOptions(method=self.method or "ahc", score=self.score)
+        return LearnOptions(method=self.method or "ahc", score=self.score, criterion="score")
 
 
 class OrderSettings(TypedDict, total=False):

@@ -503,7 +503,7 @@ def test_soft_evidence_of_a_former_file_becomes_a_relative_likelihood(tmp_path: 
     with cegdb.open(file) as db:
         soft, hard = db.cegs["soft"], db.cegs["hard"]
         assert (soft.probability_of_evidence, hard.relative_likelihood) == (None, None)
-        assert soft.relative_likelihood == former["soft"] == pytest.approx(5.986, abs=1e-3)
+        assert soft.relative_likelihood == former["soft"] == pytest.approx(5.987, abs=1e-3)
         assert hard.probability_of_evidence == former["hard"]
         assert db.check() == []
 
@@ -513,6 +513,7 @@ def test_each_view_and_macro_has_its_file_and_runs() -> None:
     files = {
         item.name.split("_", 1)[1].removesuffix(".sql")
         for folder in (resource_root("migrations") / "sql").iterdir()
+        if (folder / "views").is_dir()
         for item in (folder / "views").iterdir()
     }
     expected = {

@@ -581,7 +581,12 @@ def test_weights_and_design_effects_count_as_in_the_trees(
     frame["w"] = rng.integers(0, 40, 250) / 10
     survey = db.ingest(frame, name="weighted", weight="w", replace=True)
     search = survey.search_orders(alpha=2, **settings)  # type: ignore[arg-type]
-    staged = search.event_tree("best", replace=True).learn_stages(alpha=2, **settings)  # type: ignore[arg-type]
+    staged = search.event_tree("best", replace=True).learn_stages(
+        alpha=2,
+        prior="mass",
+        criterion="score",
+        **settings,  # type: ignore[arg-type]
+    )
     score = staged.bic if settings.get("method") else staged.log_marginal_likelihood
     assert search.score == pytest.approx(score, abs=1e-6)
     assert f"  weighting: {settings.get('weighting', 'situation')}" in search.summary

@@ -36,7 +36,7 @@ WORK: dict[str, tuple[Callable[[Database], object], int, str]] = {
     ),
     "recursion": (lambda db: db.stagings["s"].to_ceg("t"), 4, "height"),
     "baseline": (lambda db: db.stagings["s"].to_ceg("t", stop="baseline"), 4, "height"),
-    "alphas": (lambda db: db.trees["s"].alpha_path(), 9, "run"),
+    "alphas": (lambda db: db.trees["s"].alpha_path(), 8, "run"),
     "stability": (lambda db: db.stagings["s"].stability(runs=7), 7, "run"),
     "posterior": (lambda db: db.stagings["s"].posterior(samples=20), 4, "hyperstage"),
     "intervals": (lambda db: db.stagings["s"].intervals("bootstrap", runs=6), 6, "run"),

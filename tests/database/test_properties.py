@@ -725,7 +725,19 @@ def check_estimates(
         total = sum(own.n)
         assert share == (pytest.approx(n / total, rel=1e-12) if total else None)
         if len(own.n) == 1:
-            assert (probability, low, high) == (1, None, None)
+            asked = {tree.by_id[v].variable for v, of_v in stage.items() if of_v == s}
+            others = {
+                (vertex.variable, x)
+                for vertex in tree.vertices.values()
+                for x in vertex.children
+                if vertex.variable in asked
+            }
+            is_left_out = learnt.tree.settings["sampling_zeros"] == "none" and total > 0
+            if is_left_out and len(others) > len(asked):
+                assert (probability, high) == (1, 1)
+                assert low == pytest.approx(0.05 ** (1 / total))
+            else:
+                assert (probability, low, high) == (1, None, None)
         else:
             assert 0 <= low <= high <= 1
         log_likelihood += n * log(n / total) if n else 0

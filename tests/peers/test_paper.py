@@ -106,7 +106,7 @@ def test_w1_1_a_death_truncated_survey(
         (["u", "live", "p"], 5),
         (["u", "live", "q"], 5),
         structural=["NA"] if skipped else [],
-    ).event_tree(**how)
+    ).event_tree(sampling_zeros="none", **how)
     assert len(tree.situations) == 5
     assert sizes(tree) == (5 + 6, 10)
     assert counts(tree)["t"] == 8
