@@ -52,7 +52,8 @@ def probability_of(pairs: pd.DataFrame, one: str, other: str) -> float:
 
 @pytest.mark.slow
 def test_the_published_posterior_of_the_child_health_study(db: Database, sound: Sound) -> None:
-    staged = db.demo("chds").staging
+    tree = db.demo("chds").staging.tree
+    staged = tree.learn_stages("published", prior="mass", criterion="score")
     found = staged.posterior()
     table = found.hyperstages.set_index("variable")
     assert table["log_total"].round(6).to_dict() == {
@@ -110,7 +111,8 @@ def test_the_published_stagings_of_events(
 
 @pytest.mark.slow
 def test_the_best_staging_known_can_be_made(db: Database) -> None:
-    staged = db.demo("chds").staging
+    tree = db.demo("chds").staging.tree
+    staged = tree.learn_stages("published", prior="mass", criterion="score")
     best = staged.posterior().best
     made = staged.tree.set_stages(best[["vertex_id", "best_stage"]], alpha=3, prior="mass")
     assert made.log_marginal_likelihood == pytest.approx(-2478.173256, abs=1e-6)
