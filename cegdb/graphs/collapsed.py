@@ -136,7 +136,7 @@ class CollapsedTree:
         staging_id = int(self.source.row["staging_id"]) if is_staged else 0
         name = str(self.source.row["name"]) if is_staged else ""
         steps.run("overview_vertex", tree_id=tree_id, staging_id=staging_id, staging=name)
-        steps.run("overview_edge", tree_id=tree_id, staging_id=staging_id)
+        steps.run("overview_edge", tree_id=tree_id, staging=name)
         nodes = self.source.read("from temp.overview_vertex where is_drawn order by vertex_id")
         return nodes, self.source.read("from temp.overview_edge order by child_id")
 

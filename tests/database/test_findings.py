@@ -203,7 +203,8 @@ def test_situations_that_nobody_reached_are_counted(db: Database) -> None:
 def test_spurious_stages_are_a_finding_from_half_a_stage_on_and_told_once(
     db: Database,
 ) -> None:
-    many = db.demo("chds").staging
+    tree = db.demo("chds").staging.tree
+    many = tree.learn_stages("published", prior="mass", criterion="score")
     (row,) = found(many, "spurious_stages").to_dict("records")
     assert row["n"] == 890
     assert many.summary.count("spurious stages") == 1

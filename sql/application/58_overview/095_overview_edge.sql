@@ -2,11 +2,11 @@
 -- mode:    create
 -- purpose: The edges to the vertices of an overview, as in the views tree_edges and
 --          staged_edges.
--- reads:   edge, level, vertex, relabelled_edge, stage_edge, overview_vertex
+-- reads:   edge, level, vertex, staged_edges, overview_vertex
 -- writes:  overview_edge(source, label, target, variable, n, weight, share, probability, low,
 --          high, parent_id, child_id)
 -- params:  tree_id INTEGER, the tree
---          staging_id INTEGER, the staging, 0 for none
+--          staging VARCHAR, the name of the staging, '' for none
 -- source:  serves the overview of large graphs (cegdb draw)
 select
     p.vertex as source,
@@ -16,7 +16,7 @@ select
     e.n,
     e.weight,
     case
-        when $staging_id = 0 then e.n / nullif(v.n - v.n_stopped, 0)
+        when $staging = '' then e.n / nullif(v.n - v.n_stopped, 0)
         else s.share
     end as share,
     s.probability,
@@ -29,11 +29,5 @@ inner join temp.overview_vertex as c on e.child_id = c.vertex_id
 inner join temp.overview_vertex as p on e.parent_id = p.vertex_id
 inner join cegdb.vertex as v on e.tree_id = v.tree_id and e.parent_id = v.vertex_id
 inner join cegdb.level as l on e.level_id = l.level_id
-left join cegdb.relabelled_edge as r
-    on r.staging_id = $staging_id and e.child_id = r.child_id
-left join cegdb.stage_edge as s
-    on
-        s.staging_id = $staging_id
-        and p.stage_id = s.stage_id
-        and s.label_id = coalesce(r.label_id, l.label_id)
+left join cegdb.staged_edges as s on s.staging = $staging and e.child_id = s.child_id
 where e.tree_id = $tree_id

@@ -4,8 +4,7 @@
 --          with the node each leads to.
 -- reads:   ceg_edges or masked_ceg_edges, node_edge
 -- writes:  drawn_edge(ceg, source, label, target, variable, n, weight, prior, share,
---          probability, low, high, stage_low, stage_high, raw_labels, source_id, target_id,
---          label_id, target_node)
+--          probability, low, high, raw_labels, source_id, target_id, label_id, target_node)
 -- params:  edges VARCHAR, the relation to read, such as cegdb.ceg_edges
 --          ceg VARCHAR, the name of the CEG
 -- source:  serves the overview of large graphs (cegdb draw)
@@ -22,8 +21,6 @@ select
     e.probability,
     e.low,
     e.high,
-    e.stage_low,
-    e.stage_high,
     e.raw_labels,
     e.source_id,
     e.target_id,
