@@ -170,6 +170,8 @@ def read_unseen_histories(
     is_leaf = target == len(rank)
     n_variables = len(origin.order)
     is_open = (edges["n"] == 0) & is_leaf & (rank[source] < n_variables - 1)
+    if most is None and not _are_blanks_open(tree["settings"]):
+        is_open &= edges["is_presumed"]
     if not is_open.any() and not presumed:
         return None
     answer = np.where(edges["is_absent"], -1, compiled.label_id)
@@ -206,6 +208,15 @@ def read_unseen_histories(
     )
 
 
+def _are_blanks_open(settings: Mapping[str, Any]) -> bool:
+    """Return whether a path that ends early, as samples have them, reads as unknown answers.
+
+    Otherwise its blank cells are answers, and the history would go on with others.
+    """
+    is_answer = settings["missing_policy"] == "category" or settings["blank"] == "structural"
+    return not is_answer
+
+
 def _edge_table(steps: Steps, tree_id: int, tree: CompiledModel) -> dict[str, NDArray[Any]]:
     """Return count and kind of each edge of the compiled tree."""
     rows = steps.fetch("history_edge", tree_id=tree_id)
@@ -213,7 +224,7 @@ def _edge_table(steps: Steps, tree_id: int, tree: CompiledModel) -> dict[str, ND
     n, is_absent = np.zeros(len(order), np.int64), np.zeros(len(order), bool)
     n[order] = [row[2] for row in rows]
     is_absent[order] = [row[3] for row in rows]
-    return {"n": n, "is_absent": is_absent}
+    return {"n": n, "is_absent": is_absent, "is_presumed": np.zeros(len(order), bool)}
 
 
 def _with_presumed(
@@ -251,9 +262,9 @@ def _with_presumed(
         probability=probability[order],
         label_id=np.append(tree.label_id, label_ids)[order],
     )
-    zeros = np.zeros(len(added))
+    more = {"n": 0, "is_absent": False, "is_presumed": True}
     return whole, {
-        name: np.append(column, zeros.astype(column.dtype))[order]
+        name: np.append(column, np.full(len(added), more[name]))[order]
         for name, column in edges.items()
     }
 

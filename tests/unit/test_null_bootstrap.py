@@ -91,7 +91,7 @@ def test_the_printed_number_of_spurious_stages_is_the_one_seen(
 ) -> None:
     data = null(n)[0]
     learnt = tree_of(db, data).learn_stages(
-        method=method, structure_prior=structure_prior, prior="mass"
+        method=method, structure_prior=structure_prior, prior="mass", criterion="score"
     )
     assert learnt.settings["alpha"] == n
     ours = learnt.florets.query("variable == 'Y'")["stage_id"].tolist()
