@@ -38,11 +38,12 @@ def recorded_options(
 def recorded_learning(staging: Mapping[str, Any]) -> LearnOptions:
     """Return how stages were learnt, but for initial and frozen stages.
 
-    Where nothing is recorded of situations that nobody reached, they have their own prior.
+    Where nothing is recorded of what decided, the score did, and where nothing is of situations
+    that nobody reached, they have their own prior.
     """
     names = {option.name for option in options_of(LearnOptions)} - {"initial", "frozen"}
     recorded = {name: value for name, value in staging["settings"].items() if name in names}
-    recorded = {"unobserved": "own", **recorded}
+    recorded = {"unobserved": "own", "criterion": "score", **recorded}
     return LearnOptions(**{**recorded, "method": staging["method"]})
 
 

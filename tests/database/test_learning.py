@@ -487,7 +487,7 @@ def test_a_tiny_prior_entry_is_warned_of(tree: EventTree) -> None:
 @pytest.mark.slow
 @pytest.mark.holds(made_by=seven_situations)
 def test_the_path_of_alpha_is_what_learning_gives(db: Database, tree: EventTree) -> None:
-    path = tree.alpha_path(method="ahc", prior="floret")
+    path = tree.alpha_path(method="ahc", prior="floret", criterion="score")
     assert path["alpha"].tolist() == [0.5, 1, 2, 3, 4, 8, 16, 32, 64]
     assert path.loc[path["is_default"], "alpha"].tolist() == [3]
     assert len(db.stagings) == 0
@@ -814,7 +814,7 @@ def test_every_setting_is_recorded_and_learns_the_same_again(
         "bj", "kmeans", "hclust", "ahc", "csbhc", "hc", "ahc",
     ]  # fmt: skip
     assert stagings["prior"].tolist() == [
-        "mass", "mass", "mass", "given", "path", "floret", "stage",
+        "stage", "stage", "stage", "given", "path", "floret", "stage",
     ]  # fmt: skip
     frame = db.sql("select * from cegdb.stage_edge order by all")
     db.surveys["s"].refresh(answers()[::-1])
@@ -839,14 +839,11 @@ def test_auto_tells_what_it_did_and_how_far_from_exact_it_is(db: Database) -> No
 
     def learn(name: str, coarsening: Coarsening) -> StagedTree:
         limits = StagingLimits(coarsening=coarsening)
-        learning = LearnOptions(method="auto")
+        learning = LearnOptions(method="auto", criterion="score")
         learn_stages(db._store, tree.id, learning=learning, name=name, limits=limits)
         return db.stagings[name]
 
-    rough, exact = (
-        learn("rough", coarsening),
-        tree.learn_stages(prior="mass", criterion="score"),
-    )
+    rough, exact = learn("rough", coarsening), tree.learn_stages(criterion="score")
     assert "1 hyperstage with more than" in rough.summary
     assert " distinct florets approximated: " in rough.summary
     loss = exact.log_marginal_likelihood - rough.log_marginal_likelihood

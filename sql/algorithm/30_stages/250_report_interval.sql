@@ -25,7 +25,8 @@ select
     s.probability,
     case
         when e.n_labels > 1 and i.low <= 1 then i.low
-        when o.stage_id is not null and $method = 'robust' then pow(round(1 - $level, 12), 1 / e.size)
+        when o.stage_id is not null and $method = 'robust'
+            then pow(round(1 - $level, 12), 1 / e.size)
     end as low,
     case
         when e.n_labels > 1 and i.low <= 1 then i.high
