@@ -77,11 +77,10 @@ def draw_case(db: Database, data: st.DataObject, table: SurveyTable | None = Non
     survey = db.ingest(frame, "random", count="n", codebook=book, replace=True)
     made = {name: value for name, value in options.items() if name != "levels"}
     made |= {"add_paths": [], "impossible": []}
-    ceg = (
-        survey.event_tree(order=order, **made)
-        .learn_stages(alpha=2, prior="mass", criterion="score")
-        .to_ceg()
-    )
+    tree = survey.event_tree(order=order, **made)
+    # An answer presumed impossible may come in new rows, at the cost of the others.
+    assume(tree.presumed_zeros.empty)
+    ceg = tree.learn_stages(alpha=2, prior="mass", criterion="score").to_ceg()
     assume(len(ceg.edges))
     return Case(order, gates, options, ceg)
 
