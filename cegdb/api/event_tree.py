@@ -455,7 +455,8 @@ class EventTree(GraphObject):
             raise StagingError(
                 f"like={like!r} goes with sampling_zeros={zeros!r}, but the tree "
                 f"{self.name!r} has sampling_zeros={own!r}",
-                hint=f"make the tree with survey.event_tree(like={like!r})",
+                hint=f"make the tree with survey.event_tree(like={like!r}), or cegdb "
+                f"event-tree --like {like}",
             )
 
     def _with_groups(self, settings: Mapping[str, object]) -> dict[str, object]:

@@ -650,3 +650,15 @@ def test_errors_are_ours(db: Database) -> None:
     db.drop("ceg", ceg.name)
     with pytest.raises(CegdbError):
         ceg.report.text()
+
+
+def test_merges_that_tests_allowed_are_not_said_to_improve_the_score(db: Database) -> None:
+    tested = db.demo("falls")
+    assert tested.staging.merges["log_bayes_factor"].min() < 0
+    text = tested.report.text("analyst")
+    assert "13 merges; no test told the situations of a merged stage apart" in text
+    assert "improved the score" not in text
+    scored = tested.staging.tree.learn_stages("scored", criterion="score")
+    assert scored.merges["log_bayes_factor"].min() > 0
+    text = scored.to_ceg().report.text("analyst")
+    assert "12 merges, each of which improved the score" in text

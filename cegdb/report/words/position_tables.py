@@ -10,6 +10,7 @@ import numpy as np
 from cegdb.errors import agreeing, counted
 from cegdb.render.document import Items, Note, Paragraph, Table
 from cegdb.render.writers import format_count
+from cegdb.report.lineage import json_column
 from cegdb.report.words.stage_table import format_mean
 from cegdb.small_cells import masked_view
 from cegdb.sqlfiles import Steps
@@ -73,11 +74,17 @@ def merges(store: Store, report: ReportData) -> list[Block]:
         rows = steps.fetch("report_merge", staging=report.staging["name"], most=_CLOSEST)
     if not rows:
         return [Paragraph("There are no merges: no stages were merged, or no log was kept.")]
+    merges = counted(rows[0][5], "merge")
+    is_tested = json_column(report.staging, "settings").get("criterion") == "test"
+    text = (
+        f"{merges}; no test told the situations of a merged stage apart. Those that the score "
+        "supports least, which other data might change:"
+        if is_tested
+        else f"{merges}, each of which improved the score. The closest calls, which other data "
+        "or another prior might change:"
+    )
     return [
-        Paragraph(
-            f"{counted(rows[0][5], 'merge')}, each of which improved the score. The closest "
-            "calls, which other data or another prior might change:"
-        ),
+        Paragraph(text),
         Items(
             [
                 f"step {step:,}: {kept} and {absorbed} ({variable or 'several variables'}), "
