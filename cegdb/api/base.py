@@ -329,7 +329,8 @@ class GraphObject(StoredObject, ABC):
             that stands for several has ``n_labels``, and no probability. Attributes of the
             graph: ``n_drawn``, ``n_hidden`` and ``n_all`` situations or positions (without
             the sink), ``collapse_below``, ``top_variables``, and ``is_chosen`` if it
-            was chosen automatically; ``given`` has the evidence of a CEG given it.
+            was chosen automatically; ``given`` has the evidence of a CEG given it. Positions
+            of ordered answers have ``mean``, their mean score.
 
         Raises
         ------
@@ -349,6 +350,7 @@ class GraphObject(StoredObject, ABC):
         """
         from cegdb import graphs
         from cegdb.graphs import overview as overviews
+        from cegdb.inference.mean_scores import declared_scores
 
         extract = overviews.overview(
             self._store,
@@ -364,6 +366,8 @@ class GraphObject(StoredObject, ABC):
         )
         if given := self._given():
             graph.graph["given"] = given
+        if self.kind == "ceg":
+            graphs.add_means(graph, declared_scores(self._store, self.kind, self.id))
         return graph
 
     @takes(PictureSettings, PictureOptions)

@@ -18,6 +18,7 @@ from cegdb.errors import (
     GraphError,
     NetworkError,
     QueryError,
+    StaleError,
     counted,
     is_number,
     items_of,
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from cegdb.inference.compiled_model import CompiledModel
     from cegdb.inference.queries import ConditionedModel
     from cegdb.options import Absent, EdgeInfo, Kind, PosteriorSettings
-    from cegdb.report.explanation import Counts, Explanation
+    from cegdb.report.explanation import Counts, Explanation, OrderedOutcome
 
 
 class ChainEventGraph(StoredModel[ConditionedCeg]):
@@ -111,16 +112,41 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
         tree = staging.tree
         parents, statements = self._stage_sentences()
         summary, order = tree._row()["summary"], tree.settings["order"]
+        names = [str(name) for name in order] if isinstance(order, list) else []
         return count_people(
             self._compiled().ceg,
             self._rows("positions", "ceg", "position_id", None),
             self._rows("ceg_edges", "ceg", "source_id", None),
             n_left_out=int(summary.get("rows_left_out", 0)),
             is_conditioned=self._row()["staging_id"] is None,
-            order=[str(name) for name in order] if isinstance(order, list) else [],
+            order=names,
             parents=parents,
             statements=statements,
+            ordered=self._ordered_outcome(names),
         )
+
+    def _ordered_outcome(self, order: Sequence[str]) -> OrderedOutcome | None:
+        """Return the mean scores of the last answer, if the codebook orders its labels."""
+        from cegdb.inference.mean_scores import MeanScore, declared_scores, stage_means
+        from cegdb.report.explanation import OrderedOutcome
+
+        met = set(self.positions["variable"])
+        last = next((name for name in reversed(order) if name in met), None)
+        scores = declared_scores(self._store, self.kind, self.id)
+        if last is None or last not in scores:
+            return None
+        try:
+            found = self.means(last)
+        except StaleError:
+            found = self.means(last, interval=None)
+        except QueryError:  # some label has no score
+            return None
+        of_last = {last: scores[last]}
+        staging_id = self._row()["staging_id"]
+        in_stages = {} if staging_id is None else stage_means(self._store, staging_id, of_last)
+        (row,) = found.to_dict("records")
+        mean = MeanScore(row["mean"], row.get("low"), row.get("high"))
+        return OrderedOutcome(scores[last], mean, row.get("n"), in_stages)
 
     def _stage_sentences(self) -> tuple[list[str], list[str]]:
         """Return sentences on parents and independence; none given evidence."""

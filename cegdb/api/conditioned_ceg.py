@@ -553,9 +553,11 @@ class IntervenedCeg(CegGivenEvidence["IntervenedCeg"]):
         ...     after.draw(f"{folder}/low.svg").name
         'low.svg'
         """
-        from cegdb import pictures
+        from cegdb import graphs, pictures
+        from cegdb.inference.mean_scores import declared_scores
 
-        return pictures.draw(self.to_networkx(), path)
+        scores = declared_scores(self._ceg._store, self._ceg.kind, self._ceg.id)
+        return pictures.draw(graphs.add_means(self.to_networkx(), scores), path)
 
     def _unavailable(self) -> dict[str, tuple[str, str]]:
         return super()._unavailable() | {

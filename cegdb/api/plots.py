@@ -95,7 +95,7 @@ class StagingPlots(MethodGroup):
 
         _check(most, "stages", width_mm)
         name = self._known(variable)
-        stages = read_stages(self._store, self._staging.name, name, min_n)
+        stages = read_stages(self._store, self._staging._row(), name, min_n)
         return _cautioned(
             draw_probabilities(stages, name, width_mm=width_mm, most=most), self._staging
         )
@@ -196,7 +196,7 @@ class StagingPlots(MethodGroup):
 
         _check(most, "stages", width_mm)
         stage_flow = read_stage_flow(
-            self._store, self._staging.name, self._variables(), min_n, int(most)
+            self._store, self._staging._row(), self._variables(), min_n, int(most)
         )
         return _cautioned(draw_flow(stage_flow, "stage", width_mm=width_mm), self._staging)
 
@@ -453,9 +453,9 @@ class StagingPlots(MethodGroup):
         stages, others = (
             {
                 stage.stage_id: stage
-                for stage in read_stages(self._store, name, None, min_n).stages
+                for stage in read_stages(self._store, one._row(), None, min_n).stages
             }
-            for name in (self._staging.name, other.name)
+            for one in (self._staging, other)
         )
         overlaps = read_overlap(self._store, self._staging.name, other_id, min_n)
         matched = matched_stages(overlaps)

@@ -9,6 +9,7 @@ from cegdb.atomic_files import atomic_writer, check_folder, suffix_of
 from cegdb.errors import QueryError, listed, path_of
 from cegdb.export.row_files import TABLE_FILES, export_query, table_file
 from cegdb.export.stage_tables import stage_tables
+from cegdb.inference.mean_scores import ScoredStages, scored_stages
 from cegdb.names import did_you_mean, find_name
 from cegdb.render.document import Column, Group, Table
 from cegdb.render.writers import TEXT_FILES, format_value, table_file_lines
@@ -138,6 +139,10 @@ def export_table(
             f"{table} cannot be exported with small cells hidden",
             hint=f"these views can be: {listed(views(kind))}",
         )
+    scored = ScoredStages()
+    if suffix in TEXT_FILES and table == "stage_table":
+        with store.catalog() as catalog:
+            scored = scored_stages(store, find(catalog, kind, name))
     with (
         store.reading() as con,
         masked_view(store, table, {kind: name}, min_n) as seen,
@@ -145,7 +150,7 @@ def export_table(
         relation = source.relation if min_n is None else seen
         if suffix in TEXT_FILES:
             tables = (
-                stage_tables(con, relation, name, min_n)
+                stage_tables(con, relation, name, min_n, scored)
                 if table == "stage_table"
                 else iter([_text_table(con, relation, source, table, name)])
             )

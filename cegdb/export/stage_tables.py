@@ -5,19 +5,29 @@ from __future__ import annotations
 from itertools import chain, groupby
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from cegdb.inference.mean_scores import (
+    MeanScore,
+    ScoredStages,
+    in_order_of_means,
+    mean_scores,
+    scale_text,
+    scored_stages,
+)
 from cegdb.render.document import Column, Group, Table
 from cegdb.render.writers import HIDDEN, check_form, format_count, lines
 from cegdb.small_cells import masked_view
 from cegdb.sqlfiles import Steps
+from cegdb.store.catalog import find
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import duckdb
 
     from cegdb.render.writers import Form
     from cegdb.store import Store
 
+MEAN_SCORE: Final = "mean score"
 _SHARED: Final = (Column("Stage"), Column("Situations"), Column("People", is_number=True))
 
 
@@ -47,54 +57,101 @@ def stage_table_text(
 
     Examples
     --------
-    >>> from cegdb.store import Store
-    >>> with Store.open() as store:
-    ...     stage_table_text(store, "none")
-    ''
+    >>> import cegdb
+    >>> staging = cegdb.open().demo("chds").staging
+    >>> print(stage_table_text(staging._store, staging.name)[:33])
+    Stages of Social in staging chds.
     """
     check_form(form)
+    with store.catalog() as catalog:
+        scored = scored_stages(store, find(catalog, "staging", name))
     with (
         store.reading() as con,
         masked_view(store, "stage_table", {"staging": name}, min_n) as relation,
     ):
-        return "".join(lines(stage_tables(con, relation, name, min_n), form))
+        tables = stage_tables(con, relation, name, min_n, scored)
+        return "".join(lines(tables, form))
 
 
 def stage_tables(
-    con: duckdb.DuckDBPyConnection, relation: str, name: str, min_n: int | None
+    con: duckdb.DuckDBPyConnection,
+    relation: str,
+    name: str,
+    min_n: int | None,
+    scored: ScoredStages,
 ) -> Iterator[Table]:
     """Yield the stage table of each variable; their rows must be read in turn.
+
+    Stages of ordered answers stand in the order of their mean score, which has a row.
 
     Examples
     --------
     >>> from cegdb.store import Store
     >>> with Store.open() as store, store.reading() as con:
-    ...     list(stage_tables(con, "cegdb.stage_table", "none", None))
+    ...     list(stage_tables(con, "cegdb.stage_table", "none", None, ScoredStages()))
     []
     """
     table_rows = Steps(con).stream("stage_table_row", stages=relation, staging=name)
     rows = (_Row(*row) for row in table_rows)
     for number, (variable, of_variable) in enumerate(groupby(rows, lambda row: row.variable)):
         first = next(of_variable)
+        of_stages = chain([first], of_variable)
+        scores = scored.scores.get(variable or "", {})
         names = ["n", "Weighted n", "Share", "Mean", "95 % interval"]
         if not first.has_weights:
             names.remove("Weighted n")
         yield Table(
-            _caption(name, variable, min_n, is_first=not number),
+            _caption(name, variable, min_n, scores, is_first=not number),
             [Column("Answer"), *(Column(one, is_number=True) for one in names)],
-            _groups(chain([first], of_variable)),
+            _ordered_groups(of_stages, scored) if scores else _groups(of_stages),
             _SHARED,
         )
 
 
 def _groups(rows: Iterable[_Row]) -> Iterator[Group]:
     for _, of_stage in groupby(rows, key=lambda row: row.stage_id):
-        edges = list(of_stage)
-        stage = edges[0]
-        title = stage.stage + (f" ({stage.name})" if stage.name else "")
-        yield Group(
-            list(map(_line, edges)),
-            [title, stage.situations, format_count(stage.n_stage)],
+        yield _group(list(of_stage))
+
+
+def _group(edges: Sequence[_Row], more: Sequence[list[str]] = ()) -> Group:
+    stage = edges[0]
+    title = stage.stage + (f" ({stage.name})" if stage.name else "")
+    shared = [title, stage.situations, format_count(stage.n_stage)]
+    return Group([*map(_line, edges), *more], shared)
+
+
+def _ordered_groups(rows: Iterable[_Row], scored: ScoredStages) -> Iterator[Group]:
+    """Yield the stages of ordered answers with their mean score, in its order."""
+    edges = list(rows)
+    known = mean_scores(
+        ((one.stage_id, one.variable, one.label, one.probability) for one in edges),
+        scored.scores,
+    )
+    stages = [list(group) for _, group in groupby(edges, key=lambda row: row.stage_id)]
+    ordered = in_order_of_means(
+        stages, lambda one: one[0].variable, lambda one: known.get(one[0].stage_id)
+    )
+    for stage in ordered:
+        stage_id, scores = stage[0].stage_id, scored.scores[str(stage[0].variable)]
+        if stage_id not in known:
+            yield _group(stage)
+            continue
+        mean = scored.means.get(stage_id, MeanScore(known[stage_id]))
+        counts = [one.n for one in stage if scores[one.label] is not None]
+        n = None if None in counts else sum(one for one in counts if one is not None)
+        has_limits = mean.low is not None and mean.high is not None
+        yield _group(
+            stage,
+            [
+                [
+                    MEAN_SCORE,
+                    format_count(n),
+                    *([""] if stage[0].has_weights else []),
+                    "",
+                    f"{mean.mean:.3f}",
+                    f"{mean.low:.3f}–{mean.high:.3f}" if has_limits else "",  # noqa: RUF001
+                ]
+            ],
         )
 
 
@@ -125,11 +182,20 @@ def _interval(low: float | None, high: float | None) -> str:
     return f"{_share(low)}–{_share(high)}"  # noqa: RUF001
 
 
-def _caption(name: str, variable: str | None, min_n: int | None, *, is_first: bool) -> str:
+def _caption(
+    name: str,
+    variable: str | None,
+    min_n: int | None,
+    scores: Mapping[str, float | None],
+    *,
+    is_first: bool,
+) -> str:
     """Return what a table shows; the first one explains its columns."""
     title = f"Stages of {variable or 'several variables'} in staging {name}."
     if variable is None:
         title += " People are counted once for each variable."
+    if scores:
+        title += f" Their order is that of the mean score, on a scale {scale_text(scores)}."
     if not is_first:
         return title
     hidden = (

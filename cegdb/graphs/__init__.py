@@ -13,11 +13,18 @@ from cegdb.graphs.graph_files import GRAPH_FILES, write_graph
 from cegdb.graphs.graph_rows import stored_rows
 from cegdb.graphs.layout import MAX_DRAWN_EDGES
 from cegdb.graphs.network_files import network_graph, write_bif
-from cegdb.graphs.networkx_graphs import ceg_graph, overview_graph, subtree, tree_graph
+from cegdb.graphs.networkx_graphs import (
+    add_means,
+    ceg_graph,
+    overview_graph,
+    subtree,
+    tree_graph,
+)
 
 __all__ = [
     "GRAPH_FILES",
     "MAX_DRAWN_EDGES",
+    "add_means",
     "ceg_graph",
     "network_graph",
     "overview_graph",

@@ -8,6 +8,7 @@ import json
 import threading
 from collections import defaultdict
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from cegdb.errors import MissingExtraError
@@ -53,11 +54,13 @@ def graphviz_placement(
     sizes: Sequence[Size],
     headers: Sequence[Size],
     gap: float,
+    rows: Sequence[Sequence[str]] = (),
 ) -> Placement:
     """Return where Graphviz' dot puts boxes and labels of these sizes, in points.
 
     Graphviz sees numbers only, no text: nothing in a label can be taken for a command.
-    ``sizes`` are those of the edges' labels, ``headers`` of the names over the columns.
+    ``sizes`` are those of the edges' labels, ``headers`` of the names over the columns;
+    ``rows`` are vertices of one column in the order in which they stand, from the top.
     """
     number = {name: f"n{i}" for i, name in enumerate(nodes)}
     lines = [
@@ -79,6 +82,9 @@ def graphviz_placement(
         if i:
             lines.append(f'c{i - 1} -> c{i} [style="invis", weight="0"];')
         lines.append(f'{{rank="same"; c{i}; {"; ".join(members[i])};}}')
+    for row in rows:
+        for upper, lower in pairwise(row):
+            lines.append(f'{number[upper]} -> {number[lower]} [style="invis"];')
     for i, (source, target) in enumerate(graph.edges()):
         width, height = sizes[i]
         room = (

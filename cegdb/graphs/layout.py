@@ -137,12 +137,13 @@ def layout(
     if all(n_parents <= 1 for _, n_parents in graph.in_degree()):
         placement = tree_placement(graph, nodes, rooms, header_sizes, width)
     else:
-        placement = graphviz_placement(graph, nodes, rooms, header_sizes, _GAP)
+        rows = _rows_in_order(graph, columns)
+        placement = graphviz_placement(graph, nodes, rooms, header_sizes, _GAP, rows)
         ranks = len({round(x, 2) for x, _ in placement.nodes.values()})
         spare = 0.0 if width is None else width - placement.width
         if spare > 0 and ranks > 1:
             gap = _GAP + spare / (ranks - 1) / 2
-            placement = graphviz_placement(graph, nodes, rooms, header_sizes, gap)
+            placement = graphviz_placement(graph, nodes, rooms, header_sizes, gap, rows)
     top = max((size[1] for size in header_sizes), default=0.0)
     top += _PADDING if top else 0.0
     columns_at = zip(headers, placement.columns, header_sizes, strict=True)
@@ -155,6 +156,15 @@ def layout(
         curves=tuple(_curves(graph, placement, top, texts, sizes, thickness)),
         columns=tuple(Column(lines, x, size[0]) for lines, x, size in columns_at),
     )
+
+
+def _rows_in_order(graph: Graph, columns: Mapping[str, int]) -> list[list[str]]:
+    """Return the vertices of ordered answers that stand above each other, lowest mean first."""
+    rows: dict[tuple[int, str], list[str]] = defaultdict(list)
+    for name, data in graph.nodes(data=True):
+        if "mean" in data and name in columns:
+            rows[columns[name], str(data["variable"])].append(name)
+    return [sorted(row, key=lambda name: graph.nodes[name]["mean"]) for row in rows.values()]
 
 
 def _boxes(

@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from cegdb.errors import GraphError, QueryError, listed
+from cegdb.inference.mean_scores import mean_scores
 from cegdb.names import only_match
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import networkx as nx
+
+    from cegdb.inference.mean_scores import Scores
 
     Graph: TypeAlias = nx.MultiDiGraph[str]
 
@@ -106,6 +109,29 @@ def _child(graph: Graph, node: str, label: str) -> str:
     known = {key: target for _, target, key in graph.out_edges(node, keys=True)}
     unknown = f"situation {node!r} has no label {label!r}"
     return str(known[only_match(label, known, unknown, QueryError)])
+
+
+def add_means(graph: Graph, scores: Scores) -> Graph:
+    """Give each position of ordered answers the attribute ``mean``, its mean score.
+
+    Positions with a hidden probability, or an edge that stands for several, have none.
+
+    Examples
+    --------
+    >>> positions = [{"position": "w0", "variable": "pain"}, {"position": "w_inf"}]
+    >>> edge = {"source": "w0", "target": "w_inf", "probability": 0.5}
+    >>> graph = ceg_graph("c", positions, [{**edge, "label": x} for x in ("none", "much")])
+    >>> add_means(graph, {"pain": {"none": 0.0, "much": 3.0}}).nodes["w0"]["mean"]
+    1.5
+    """
+    rows = (
+        (source, graph.nodes[source].get("variable"), data["label"], data.get("probability"))
+        for source, _, data in graph.edges(data=True)
+        if graph.nodes[source].get("variable") in scores
+    )
+    for node, mean in mean_scores(rows, scores).items():
+        graph.nodes[node]["mean"] = mean
+    return graph
 
 
 def overview_graph(

@@ -25,7 +25,7 @@ from cegdb.evidence import All, Answer, items
 from cegdb.inference.automata import occurs_always, run_automata
 from cegdb.inference.counted_tree import walk
 from cegdb.ingest.coding.variables import NOT_APPLICABLE
-from cegdb.stages.robust_intervals import own_intervals
+from cegdb.stages.robust_intervals import own_intervals, small_samples
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -307,7 +307,7 @@ def row_limits(
     size = np.minimum(_equivalent(ratio, variance), _LARGE)
     size = np.where(answer.has_condition, size, 0.0)
     if worth.dtype != np.bool_:
-        size = size / _small_samples(rows_below(tree, is_within), level)
+        size = size / small_samples(rows_below(tree, is_within), level)
     limits = own_intervals(np.column_stack([ratio * size, (1 - ratio) * size]), level)
     low, high = limits[0][:, 0], limits[1][:, 0]
     low = ratio - np.sqrt(np.maximum(ratio - low, 0.0) ** 2 + below)
@@ -324,15 +324,6 @@ def row_limits(
         low[column], high[column] = same * (1 - unseen), same + unseen * (1 - same)
     unknown = _unknown_part(tree, answer.slope)
     return np.maximum(low - unknown[0], 0.0), np.minimum(high + unknown[1], 1.0)
-
-
-def _small_samples(n: Ints, level: float) -> Floats:
-    """Return by how much the variance of means of so many rows grows, as it is estimated."""
-    from scipy.special import ndtri, stdtrit
-
-    upper, df = (1 + level) / 2, np.maximum(n - 1, 1)
-    factor: Floats = (stdtrit(df, upper) / ndtri(upper)) ** 2 * (df + 1) / df
-    return factor
 
 
 def _parts(tree: CountedTree, slope: Floats, level: float) -> tuple[Floats, Floats, Floats]:

@@ -6,11 +6,13 @@ Every sentence under a graph or a plot is written here; what stands inside a plo
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from cegdb.errors import agreeing, counted
+from cegdb.errors import agreeing, counted, joined
 from cegdb.graphs.label_text import format_number, is_shared, one_line
+from cegdb.inference.mean_scores import scale_text
 from cegdb.options import PictureOptions
 from cegdb.pictures.plot_data import END, REST
 
@@ -103,6 +105,7 @@ def graph_caption(
     min_n = graph.graph.get("min_n")
     return join_sentences(
         _vertices(graph),
+        order_sentence("Positions", _ordered_variables(graph)),
         *_edges(graph, edge_info),
         *_stages(graph),
         _collapsed(graph),
@@ -138,6 +141,12 @@ def _vertices(graph: Graph) -> str:
         f"{title}, from left to right: {first} is a situation, and its variable heads the "
         f"column{end}"
     )
+
+
+def _ordered_variables(graph: Graph) -> list[str]:
+    """Return the variables of which several vertices have a mean score."""
+    scored = Counter(d["variable"] for _, d in graph.nodes(data=True) if "mean" in d)
+    return [name for name, n in scored.items() if n > 1]
 
 
 def _edges(graph: Graph, edge_info: EdgeInfo) -> list[str]:
@@ -217,6 +226,10 @@ def probabilities_caption(rows: Stages, variable: str, note: str) -> str:
         "share in the stage, whether or not its situations are alike; n is the number of "
         "people who reach the stage",
         _COLOURS,
+        "The first panel has the mean score of each stage, on a scale "
+        f"{scale_text(rows.scores)}; stages stand in its order"
+        if rows.scores
+        else "",
         "Squares: nobody gave another answer" if "single_edge" in kinds else "",
         "Diamonds: nobody in the stage gave an answer, so the dot is the prior mean"
         if "unobserved" in kinds
@@ -254,6 +267,24 @@ def situations_caption(n: int, variable: str, marks: str, note: str) -> str:
     """Return the caption of a plot of situations, whose marks its form explains."""
     which = "The only situation of" if n == 1 else f"The {n:,} situations of"
     return join_sentences(f"{which} {variable}, {marks}", _COLOURS, note)
+
+
+def order_sentence(what: str, variables: Sequence[str]) -> str:
+    """Say that vertices or blocks of ordered answers stand in the order of their means.
+
+    Examples
+    --------
+    >>> order_sentence("Positions", ["pain"])
+    'Positions of pain stand in the order of their mean score, the lowest at the top'
+    >>> order_sentence("Positions", [])
+    ''
+    """
+    if not variables:
+        return ""
+    return (
+        f"{what} of {joined(variables, 'and')} stand in the order of their mean score, the "
+        "lowest at the top"
+    )
 
 
 ROW_MARKS: Final = (
@@ -333,6 +364,7 @@ def flow_caption(
         "Each ribbon is an answer; its width is proportional to the number of people who gave "
         "it. Long answers are cut with …; narrow ribbons have no text",
         f"{coloured} are coloured, and so are the ribbons that leave them; others are white",
+        order_sentence(f"{word.capitalize()}s", _ordered_columns(flow)),
         "Grey blocks without a frame are people to whom that variable does not apply"
         if passes
         else "",
@@ -347,6 +379,12 @@ def flow_caption(
         note,
         scale_note(text_size),
     )
+
+
+def _ordered_columns(flow: Flow) -> list[str]:
+    """Return the columns in which several blocks have a mean score."""
+    scored = Counter(block.column for block in flow.blocks if block.mean is not None)
+    return [name for column, name in enumerate(flow.columns) if scored[column] > 1]
 
 
 def flow_note(flow: Flow, word: str) -> str:

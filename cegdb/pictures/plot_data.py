@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from cegdb.compare.stage_matching import match_stages
 from cegdb.errors import QueryError, is_whole
+from cegdb.inference.mean_scores import (
+    declared_scores,
+    in_order_of_means,
+    mean_scores,
+    stage_means,
+)
 from cegdb.names import only_match
 from cegdb.small_cells import masked_view, masked_views
 from cegdb.sqlfiles import Steps
@@ -16,6 +23,7 @@ from cegdb.store.catalog import row
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from cegdb.inference.mean_scores import MeanScore, Scores
     from cegdb.store import Store
 
 
@@ -66,10 +74,27 @@ class OmittedSituations(NamedTuple):
 
 
 class Stages(NamedTuple):
-    """The stages of a variable, or all of a staging."""
+    """The stages of a variable, or all of a staging, and the answers given in them.
+
+    Stages of ordered answers stand in the order of their mean. Of a single variable whose
+    answers are ordered, ``scores`` has those of its labels (None: no answer), and ``means``
+    those of the stages, as far as they are not hidden.
+    """
 
     stages: list[Stage]
     answers: list[Answer]
+    scores: Mapping[str, float | None]
+    means: Mapping[int, MeanScore]
+
+    def in_order_of_scores(self, label_ids: Sequence[int]) -> list[int]:
+        """Return labels by their scores; those that have none follow, by id."""
+        name_of = {answer.label_id: answer.label for answer in self.answers}
+
+        def order(label_id: int) -> tuple[bool, float, int]:
+            score = self.scores.get(name_of[label_id])
+            return score is None, score or 0.0, label_id
+
+        return sorted(label_ids, key=order)
 
 
 class Situations(NamedTuple):
@@ -87,7 +112,10 @@ class Situations(NamedTuple):
 
 
 class Block(NamedTuple):
-    """A part of a column of a flow: a stage or position, the end (-1), or the rest (-2)."""
+    """A part of a column of a flow: a stage or position, the end (-1), or the rest (-2).
+
+    ``mean`` is the mean score of ordered answers.
+    """
 
     block_id: int
     column: int
@@ -96,6 +124,7 @@ class Block(NamedTuple):
     n: int
     n_hidden: int
     n_nodes: int
+    mean: float | None = None
 
 
 class Ribbon(NamedTuple):
@@ -203,11 +232,13 @@ def create_plotted_edges(store: Store, steps: Steps, staging: str, min_n: int | 
         steps.run("plotted_edge", edges=edges, staging=staging)
 
 
-def read_stages(store: Store, staging: str, variable: str | None, min_n: int | None) -> Stages:
+def read_stages(
+    store: Store, staging: Mapping[str, object], variable: str | None, min_n: int | None
+) -> Stages:
     """Return the stages of a variable (None: all) and the answers given in them."""
     with store.reading() as con, Steps(con) as steps:
-        create_plotted_vertices(store, steps, staging, variable, min_n)
-        return _stages(store, steps, staging, min_n)
+        create_plotted_vertices(store, steps, str(staging["name"]), variable, min_n)
+        return _stages(store, steps, staging, variable, min_n)
 
 
 def read_situations(
@@ -228,7 +259,7 @@ def read_situations(
             n_unlearnt -= create_plotted_vertices(
                 store, steps, name, variable, min_n, only_learnt=True
             )
-        stages = _stages(store, steps, name, min_n)
+        stages = _stages(store, steps, staging, variable, min_n)
         steps.run("plotted_situation", variable=variable, most=most)
         shares: dict[int, dict[int, float | None]] = {}
         with masked_view(store, "tree_edges", {"tree": tree}, min_n) as edges:
@@ -280,17 +311,24 @@ def read_members(store: Store, staging_id: int, vertex_ids: Sequence[int]) -> di
 
 
 def read_stage_flow(
-    store: Store, staging: str, variables: Sequence[str], min_n: int | None, most: int
+    store: Store,
+    staging: Mapping[str, object],
+    variables: Sequence[str],
+    min_n: int | None,
+    most: int,
 ) -> Flow:
     """Return the people through the stages of a staging."""
+    name, staging_id = str(staging["name"]), int(str(staging["staging_id"]))
     last = len(variables)
     with store.reading() as con, Steps(con) as steps:
-        create_plotted_vertices(store, steps, staging, None, min_n)
-        create_plotted_edges(store, steps, staging, min_n)
+        create_plotted_vertices(store, steps, name, None, min_n)
+        create_plotted_edges(store, steps, name, min_n)
         _create_plotted_columns(steps, variables)
         steps.run("stage_flow", last=last)
-        steps.run("stage_node", staging=staging, last=last)
-        return _flow(steps, variables, "stage_flow", "stage_node", most)
+        steps.run("stage_node", staging=name, last=last)
+        scores = declared_scores(store, "staging", staging_id)
+        means = mean_scores(_stage_probabilities(steps), scores) if scores else {}
+        return _flow(steps, variables, ("stage_flow", "stage_node"), scores, means, most)
 
 
 def read_position_flow(
@@ -319,7 +357,26 @@ def read_position_flow(
             last=len(variables),
         )
         steps.run("position_flow", edges=edges, ceg=name)
-        return _flow(steps, variables, "position_flow", "plotted_position", most)
+        scores = declared_scores(store, "ceg", ceg_id)
+        means = (
+            mean_scores(_position_probabilities(steps, edges, name), scores) if scores else {}
+        )
+        tables = ("position_flow", "plotted_position")
+        return _flow(steps, variables, tables, scores, means, most)
+
+
+def _position_probabilities(
+    steps: Steps, edges: str, ceg: str
+) -> list[tuple[int, str, str, float | None]]:
+    """Return position, variable, label and probability of the edges of a CEG."""
+    return [
+        (int(position_id), str(variable), str(label), probability)
+        for position_id, variable, label, probability in steps.rows(
+            "select source_id, variable, label, probability from query_table($edges) "
+            "where ceg = $ceg order by all",
+            {"edges": edges, "ceg": ceg},
+        )
+    ]
 
 
 def read_overlap(store: Store, staging: str, other_id: int, min_n: int | None) -> list[Overlap]:
@@ -330,12 +387,44 @@ def read_overlap(store: Store, staging: str, other_id: int, min_n: int | None) -
     return [Overlap(*one) for one in overlaps]
 
 
-def _stages(store: Store, steps: Steps, staging: str, min_n: int | None) -> Stages:
-    create_plotted_edges(store, steps, staging, min_n)
-    stages = steps.fetch("plotted_stage", staging=staging)
+def _stages(
+    store: Store,
+    steps: Steps,
+    staging: Mapping[str, object],
+    variable: str | None,
+    min_n: int | None,
+) -> Stages:
+    name, staging_id = str(staging["name"]), int(str(staging["staging_id"]))
+    create_plotted_edges(store, steps, name, min_n)
+    stages = [Stage(*one) for one in steps.fetch("plotted_stage", staging=name)]
+    answers = [Answer(*one) for one in steps.fetch("plotted_answer")]
+    scores = declared_scores(store, "staging", staging_id)
+    edges = _stage_probabilities(steps) if scores else []
+    variable_of = {stage_id: of_stage for stage_id, of_stage, *_ in edges}
+    means = mean_scores(edges, scores)
+    own = scores.get(variable, {}) if variable is not None else {}
+    found = stage_means(store, staging_id, {str(variable): own}) if own else {}
     return Stages(
-        [Stage(*one) for one in stages], [Answer(*one) for one in steps.fetch("plotted_answer")]
+        in_order_of_means(
+            stages,
+            lambda stage: variable_of.get(stage.stage_id),
+            lambda stage: means.get(stage.stage_id),
+        ),
+        answers,
+        own,
+        {stage_id: mean for stage_id, mean in found.items() if stage_id in means},
     )
+
+
+def _stage_probabilities(steps: Steps) -> list[tuple[int, str, str, float | None]]:
+    """Return stage, variable, label and probability of the edges of the vertices kept."""
+    return [
+        (int(stage_id), str(variable), str(label), probability)
+        for stage_id, variable, label, probability in steps.rows(
+            "select distinct stage_id, variable, label, probability from temp.plotted_edge "
+            "order by all"
+        )
+    ]
 
 
 def _create_plotted_situations(steps: Steps, vertex_ids: Sequence[int]) -> None:
@@ -350,10 +439,28 @@ def _create_plotted_columns(steps: Steps, variables: Sequence[str]) -> None:
     )
 
 
-def _flow(steps: Steps, variables: Sequence[str], links: str, nodes: str, most: int) -> Flow:
+def _flow(
+    steps: Steps,
+    variables: Sequence[str],
+    tables: tuple[str, str],
+    scores: Scores,
+    means: Mapping[int, float],
+    most: int,
+) -> Flow:
+    """Return the flow in the tables of links and nodes, ordered answers by their scores."""
+    links, nodes = tables
     steps.view("flow_link", f"from temp.{links}")
     steps.view("flow_node", f"from temp.{nodes}")
     steps.run("flow_block", most=most)
     ribbons = [Ribbon(*one) for one in steps.fetch("flow_ribbon")]
-    blocks = [Block(*one) for one in steps.fetch("drawn_block")]
-    return Flow(list(variables), blocks, ribbons)
+
+    def order(ribbon: Ribbon) -> tuple[int, int, int, int, float]:
+        source, target = ribbon.source_column, ribbon.target_column
+        score = scores.get(variables[source], {}).get(ribbon.label)
+        place = math.inf if score is None else score
+        return source, ribbon.source_id, target, ribbon.target_id, place
+
+    blocks = [
+        Block(*one)._replace(mean=means.get(one[0])) for one in steps.fetch("drawn_block")
+    ]
+    return Flow(list(variables), blocks, sorted(ribbons, key=order))

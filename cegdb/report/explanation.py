@@ -12,8 +12,10 @@ from cegdb.evidence import All
 from cegdb.independence.cuts import useful_cuts
 from cegdb.independence.separation import independence
 from cegdb.inference.compiled_model import MIXED
+from cegdb.inference.mean_scores import MeanScore, mean_numbers, mean_scores, scale_text
 from cegdb.inference.queries import condition, distribution, most_probable_histories
 from cegdb.ingest.coding.variables import NOT_APPLICABLE
+from cegdb.report.words.phrases import mean_phrase
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,7 +37,7 @@ class Counts(NamedTuple):
 
     ``is_conditioned``: the CEG is given evidence, so that answers may lead out of it.
     ``parents`` and ``statements`` are sentences on what answers depend on, most people first
-    (``docs/theory.md``, section 9.2).
+    (``docs/theory.md``, section 9.2). ``ordered`` is on the last answer, if it is ordered.
     """
 
     n: Ints
@@ -46,6 +48,16 @@ class Counts(NamedTuple):
     order: Sequence[str]
     parents: Sequence[str] = ()
     statements: Sequence[str] = ()
+    ordered: OrderedOutcome | None = None
+
+
+class OrderedOutcome(NamedTuple):
+    """The scores of the last answers, their mean among all who gave one, and in each stage."""
+
+    scores: Mapping[str, float | None]
+    mean: MeanScore
+    n: int | None
+    in_stages: Mapping[int, MeanScore]
 
 
 @dataclass(frozen=True)
@@ -98,6 +110,7 @@ def count_people(
     order: Sequence[str],
     parents: Sequence[str],
     statements: Sequence[str],
+    ordered: OrderedOutcome | None,
 ) -> Counts:
     """Return the respondents of a CEG, from rows of its views."""
     n = {row["position_id"]: row["n"] for row in positions}
@@ -114,6 +127,7 @@ def count_people(
         order,
         parents,
         statements,
+        ordered,
     )
 
 
@@ -194,18 +208,57 @@ def _outcome(given: ConditionedModel, counts: Counts, last: str) -> tuple[str, .
         f"{counted(n, 'respondent')} {'was' if n == 1 else 'were'} asked {last}, at "
         f"{counted(len(nodes), 'position')}; probabilities: {listed(each, most=MOST)}"
     )
+    sentences = _mean_sentences(ceg, counts, counts.ordered, last) if counts.ordered else []
     is_last = ceg.edge_variable == index
     table = np.zeros((len(nodes), len(ceg.variables[index].labels)))
     at = np.searchsorted(nodes, ceg.graph.source[is_last])
     table[at, ceg.label[is_last]] = ceg.probability[is_last]
     spread = np.round(table.max(axis=0) - table.min(axis=0), 12)
-    sentences = []
     for label in np.argsort(-spread, kind="stable")[: _MOST_LABELS if len(spread) > 2 else 1]:
         if spread[label] < _SMALLEST:
             break
         answer = f"{last} = {ceg.variables[index].labels[label]}"
         sentences.append(_extremes(ceg, counts, answer, nodes, table[:, label]))
     return of_all, *sentences
+
+
+def _mean_sentences(
+    ceg: CompiledModel, counts: Counts, ordered: OrderedOutcome, last: str
+) -> list[str]:
+    """Return the mean score of the last answer, and where it is highest and lowest."""
+    scale, average = scale_text(ordered.scores), mean_phrase(ordered.mean, ordered.n)
+    sentences = [f"{last} is on average {average} on a scale {scale}"]
+    is_last = ceg.edge_variable == ceg.variable_index(last)
+    rows = zip(
+        ceg.graph.source[is_last].tolist(),
+        ceg.stage_id[ceg.graph.source[is_last]].tolist(),
+        np.array(ceg.edge_labels, object)[is_last].tolist(),
+        ceg.probability[is_last].tolist(),
+        strict=True,
+    )
+    stage_of: dict[int, int] = {}
+    edges = []
+    for node, stage_id, label, probability in rows:
+        stage_of[node] = stage_id
+        edges.append((node, last, label, probability))
+    means = mean_scores(edges, {last: ordered.scores})
+    if len(set(means.values())) < 2:
+        return sentences
+    most, least = (
+        _position_mean(ceg, counts, node, means[node], ordered.in_stages.get(stage_of[node]))
+        for node in (max(means, key=means.__getitem__), min(means, key=means.__getitem__))
+    )
+    return [*sentences, f"{last} is on average highest at {most}; lowest at {least}"]
+
+
+def _position_mean(
+    ceg: CompiledModel, counts: Counts, node: int, mean: float, stage: MeanScore | None
+) -> str:
+    """Return a position with its mean score, and the interval of its stage."""
+    middle, interval = mean_numbers(MeanScore(mean) if stage is None else stage)
+    name = counts.stage_names.get(int(ceg.stage_id[node]), "")
+    of_stage = f" (in stage {name}: {interval})" if interval else ""
+    return f"{_position_text(ceg, counts, node)}: {middle}{of_stage}"
 
 
 def _extremes(

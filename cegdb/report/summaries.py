@@ -257,10 +257,8 @@ def _learning(
     if method == "ordinal":
         n_ordered = int(details.get("ordered", 0))
         best = f"no other such staging has a better {score}{prior}"
-        return [
-            f"  ordinal: in {counted(n_ordered, 'hyperstage')} of ordered answers stages are",
-            f"  neighbours in their mean score; {best}",
-        ]
+        ordered = f"{counted(n_ordered, 'hyperstage')} of ordered answers"
+        return [f"  ordinal: in {ordered} stages are neighbours in their mean score; {best}"]
     if "significance" in settings:
         lines = [f"  {_tested(settings, score, n_merges)}"]
     elif method in GREEDY_METHODS and not n_merges:

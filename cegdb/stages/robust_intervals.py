@@ -18,7 +18,7 @@ import numpy as np
 from cegdb.clustering.stage_sums import sum_by
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _MOST_CORRELATED: Final = 0.95
+_SAME: Final = 1e-12
 
 
 def intervals_of_stages(steps: Steps, estimates: Arrays, level: float) -> tuple[Floats, Floats]:
@@ -66,6 +67,40 @@ def intervals_of_positions(steps: Steps, level: float) -> dict[str, NDArray[Any]
         name: np.concatenate([np.empty(0, types.get(name, np.float64)), *parts])
         for name, parts in found.items()
     }
+
+
+def means_of_stages(
+    steps: Steps,
+    means: Mapping[int, float],
+    scores: Mapping[int, Mapping[int, float | None]],
+    scales: Mapping[int, tuple[float, float]],
+    level: float,
+) -> dict[int, tuple[float, float]]:
+    """Return the robust intervals of the mean scores of stages.
+
+    ``scores`` are those of the labels of each stage, None for labels that do not count;
+    ``scales`` the lowest and the highest score of its variable.
+    """
+    steps.run("situation_size")
+    rows = steps.arrays("select * from temp.situation_size order by all")
+    found: dict[int, tuple[float, float]] = {}
+    for part in _hyperstages(rows):
+        stage, group = np.unique(rows["stage_id"][part[:, 0]], return_inverse=True)
+        ids = stage.tolist()
+        if not all(one in means for one in ids):
+            continue
+        score_of = scores[ids[0]]
+        known = [score_of[label] for label in rows["label_id"][part[0]].tolist()]
+        counts = [score is not None for score in known]
+        score = np.array([one for one in known if one is not None])
+        least, most = scales[ids[0]]
+        width = (most - least) or 1.0
+        points = (np.array([means[one] for one in ids]) - least) / width
+        sizes = rows["size"][part][:, counts]
+        low, high = robust_means(sizes, group, (score - least) / width, points, level)
+        ends = zip((least + width * low).tolist(), (least + width * high).tolist(), strict=True)
+        found |= dict(zip(ids, ends, strict=True))
+    return found
 
 
 def _hyperstages(rows: Arrays) -> Iterator[NDArray[np.int64]]:
@@ -120,6 +155,91 @@ def robust_intervals(
     return np.minimum(low, points), np.maximum(high, points)
 
 
+def robust_means(
+    sizes: Floats, group: NDArray[np.int64], worth: Floats, points: Floats, level: float
+) -> tuple[Floats, Floats]:
+    """Return the intervals of the means of numbers that labels are worth, from 0 to 1.
+
+    Otherwise as `robust_intervals`, whose intervals these are for the share of one of two
+    labels, but for being wider as the variance of a few rows is estimated.
+
+    Examples
+    --------
+    >>> sizes = np.array([[2.0, 4.0, 9.0], [1.0, 3.0, 11.0]])
+    >>> worth, points = np.array([0.0, 0.5, 1.0]), np.array([0.78])
+    >>> low, high = robust_means(sizes, np.array([0, 0]), worth, points, 0.95)
+    >>> low.round(3).item(), high.round(3).item()
+    (0.64, 0.888)
+    """
+    n_groups = len(points)
+    low, high = _own_means(sum_by(group, sizes, n_groups), worth, level)
+    several = np.bincount(group, minlength=n_groups) > 1
+    if several.any():
+        below, above = _random_means(sizes, group, n_groups, worth, level)
+        low = np.where(several, np.minimum(low, below), low)
+        high = np.where(several, np.maximum(high, above), high)
+    return np.minimum(low, points), np.maximum(high, points)
+
+
+def _own_means(counts: Floats, worth: Floats, level: float) -> tuple[Floats, Floats]:
+    """Return the Jeffreys intervals of means of rows of counts, as many rows as vary so much.
+
+    Where all rows have one label, the others may have what the rows leave open. A row without
+    counts has the interval from 0 to 1.
+    """
+    n = counts.sum(axis=1)
+    seen = np.maximum(n, 1e-300)
+    mean = counts @ worth / seen
+    variance = np.maximum(counts @ worth**2 / seen - mean**2, 0.0)
+    varies = variance > _SAME
+    size = np.divide(n * mean * (1 - mean), variance, out=np.zeros_like(n), where=varies)
+    size = size / small_samples(n, level)
+    low, high = (ends[:, 0] for ends in own_intervals(_shares(mean, size), level))
+    with np.errstate(divide="ignore"):
+        unseen = np.where(n > 0, -np.expm1(np.log1p(-level) / seen), 1.0)
+    low = np.where(varies, low, mean * (1 - unseen))
+    return low, np.where(varies, high, mean + unseen * (1 - mean))
+
+
+def _random_means(
+    sizes: Floats, group: NDArray[np.int64], n_groups: int, worth: Floats, level: float
+) -> tuple[Floats, Floats]:
+    """Return intervals of means of groups in the model of `_random_effects`."""
+    n = sizes.sum(axis=1)
+    total, n_labels = float(n.sum()), sizes.shape[1]
+    mean = (sizes.sum(axis=0) + 0.5) / (total + 0.5 * n_labels)
+    rho = correlation(sizes)
+    if rho == 0:
+        low, high = _own_means(sizes.sum(axis=0, keepdims=True), worth, level)
+        return np.repeat(low, n_groups), np.repeat(high, n_groups)
+    strength = (1 - rho) / rho
+    whole = strength + n
+    share = (strength * mean + sizes) / whole[:, None]
+    of_group = np.bincount(group, n, n_groups)[group]
+    weight = np.divide(n, of_group, out=np.zeros_like(n), where=of_group > 0)
+    own = share @ worth
+    spread = (share @ worth**2 - own**2) / (whole + 1)
+    centre: Floats = np.bincount(group, weight * own, n_groups).astype(np.float64)
+    variance: Floats = np.bincount(group, weight**2 * spread, n_groups).astype(np.float64)
+    pull = np.bincount(group, weight * strength / whole, n_groups)
+    between = mean @ worth**2 - (mean @ worth) ** 2
+    variance += pull**2 * between * (1 / total + rho / len(n))
+    return _beta_ends(centre, variance, level)
+
+
+def _shares(mean: Floats, size: Floats) -> Floats:
+    return np.column_stack([mean * size, (1 - mean) * size])
+
+
+def small_samples(n: NDArray[Any], level: float) -> Floats:
+    """Return by how much the variance of means of so many rows grows, as it is estimated."""
+    from scipy.special import ndtri, stdtrit
+
+    upper, df = (1 + level) / 2, np.maximum(n - 1, 1)
+    factor: Floats = (stdtrit(df, upper) / ndtri(upper)) ** 2 * (df + 1) / df
+    return factor
+
+
 def own_intervals(counts: Floats, level: float) -> tuple[Floats, Floats]:
     """Return the Jeffreys interval of each share of rows of counts, shape (rows, labels).
 
@@ -157,8 +277,6 @@ def _random_effects(
     beta distribution with mean and variance of the posterior gives the quantiles. Without
     correlation every group has the probabilities of all situations together.
     """
-    from scipy.special import betaincinv
-
     n = sizes.sum(axis=1)
     total, n_labels = float(n.sum()), sizes.shape[1]
     mean = (sizes.sum(axis=0) + 0.5) / (total + 0.5 * n_labels)
@@ -176,9 +294,16 @@ def _random_effects(
     pull = sum_by(group, weight * strength / whole, n_groups)
     variance = sum_by(group, spread, n_groups)
     variance += pull**2 * mean * (1 - mean) * (1 / total + rho / len(n))
-    size = np.maximum(centre * (1 - centre) / np.maximum(variance, 1e-300) - 1, 1e-3)
+    return _beta_ends(centre, variance, level)
+
+
+def _beta_ends(mean: Floats, variance: Floats, level: float) -> tuple[Floats, Floats]:
+    """Return quantiles of beta distributions of some means and variances."""
+    from scipy.special import betaincinv
+
+    size = np.maximum(mean * (1 - mean) / np.maximum(variance, 1e-300) - 1, 1e-3)
     tail = (1 - level) / 2
-    a, b = np.maximum(centre * size, 1e-12), np.maximum((1 - centre) * size, 1e-12)
+    a, b = np.maximum(mean * size, 1e-12), np.maximum((1 - mean) * size, 1e-12)
     return np.asarray(betaincinv(a, b, tail)), np.asarray(betaincinv(a, b, 1 - tail))
 
 

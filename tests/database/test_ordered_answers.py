@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from itertools import combinations, pairwise
 from math import comb, log
 from typing import TYPE_CHECKING, Any
@@ -17,12 +18,16 @@ from scipy.stats import beta, norm, t
 import cegdb
 from cegdb.cli import main
 from cegdb.errors import QueryError, StagingError, SurveyError
+from cegdb.graphs.layout import layout
+from cegdb.inference.mean_scores import stage_means
+from cegdb.report.page.page_data import page_model
+from cegdb.report.page.page_reader import Limits
 from cegdb.stages import learning
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from cegdb import Database, StagedTree, Survey
+    from cegdb import ChainEventGraph, Database, StagedTree, Survey
 
 HEALTH = {"values": {"2": "fair", "1": "poor", "3": "good"}}
 
@@ -614,3 +619,250 @@ def test_the_commands_print_means_and_cumulative_shares(tmp_path: Path) -> None:
     words = ["cumulative", file, "clinic", "--given", "party=red", "--format", "json"]
     rows = json.loads(CliRunner().invoke(main, words).stdout)
     assert [row["label"] for row in rows] == ["poor", "fair", "good"]
+
+
+# -----------------------------------------------------------------------------
+# Stages and positions in the order of their means, in plots, lists and words
+# -----------------------------------------------------------------------------
+
+CLINIC: dict[str, Any] = {
+    "variables": {
+        "pain": {"scores": {"none": 0, "some": 1.5, "much": 5}},
+        "mood": {"levels": ["low", "fair", "good"], "ordered": True},
+    }
+}
+
+
+PAIN = {"variables": {"pain": CLINIC["variables"]["pain"]}}
+
+
+def clinic(db: Database, **settings: Any) -> ChainEventGraph:
+    """Return a CEG of four groups, pain and mood: the mean falls, then rises by group."""
+    pain = {"a": (10, 20, 70), "b": (70, 25, 5), "c": (40, 30, 30), "d": (25, 50, 25)}
+    mood = {"none": (0, 1, 4), "some": (4, 1, 0), "much": (1, 3, 1)}
+    rows = [
+        (group, label, answer, n * k)
+        for group, counts in pain.items()
+        for label, n in zip(("none", "some", "much"), counts, strict=True)
+        for answer, k in zip(("low", "fair", "good"), mood[label], strict=True)
+    ]
+    frame = counted(rows, "group", "pain", "mood")
+    survey = db.ingest(frame[frame["n"] > 0], "clinic", count="n", codebook=CLINIC)
+    return survey.event_tree().learn_stages(**settings).to_ceg()
+
+
+def stages_by_mean(ceg: ChainEventGraph, variable: str) -> dict[str, float]:
+    """Return the mean score of each stage of a variable by the views, lowest first."""
+    book = CLINIC["variables"][variable]
+    scores = book.get("scores") or {"low": 0, "fair": 1, "good": 2}
+    edges = ceg.staging.stage_edges.query(f"variable == '{variable}'")
+    means = {
+        stage: float(floret["probability"] @ floret["label"].map(scores))
+        for stage, floret in edges.groupby("stage")
+    }
+    return dict(sorted(means.items(), key=lambda one: one[1]))
+
+
+def positions_by_mean(ceg: ChainEventGraph, variable: str) -> list[str]:
+    """Return the positions of a variable, those of the lowest mean score first."""
+    place = list(stages_by_mean(ceg, variable))
+    rows = ceg.positions.query(f"variable == '{variable}'")
+    return sorted(rows["position"], key=lambda w: place.index(stage_at(ceg, w)))
+
+
+def stage_at(ceg: ChainEventGraph, position: str) -> str:
+    return str(ceg.positions.set_index("position").loc[position, "stage"])
+
+
+def heights(figure: Any, names: list[str]) -> list[float]:
+    """Return how far from the top texts stand that begin with some names."""
+    drawn = {
+        text.get_text().split("\n")[0].split(" ")[0]: text.get_window_extent().y1
+        for axes in figure.axes
+        for text in axes.texts
+    }
+    return [-drawn[name] for name in names]
+
+
+def test_scores_put_the_answers_in_order_unless_levels_do(db: Database) -> None:
+    rows = counted([("none", 1), ("some", 1), ("much", 1)], "pain")
+    first = db.ingest(rows, count="n", codebook=PAIN, name="scored")
+    assert first.variables["label"].tolist()[:3] == ["none", "some", "much"]
+    entry = {**PAIN["variables"]["pain"], "levels": ["much", "some", "none"]}
+    second = db.ingest(
+        rows, count="n", codebook={"variables": {"pain": entry}}, name="declared"
+    )
+    assert second.variables["label"].tolist()[:3] == ["much", "some", "none"]
+    first.append(counted([("some", 2), ("none", 3)], "pain"))
+    assert first.variables["label"].tolist()[:3] == ["none", "some", "much"]
+
+
+def test_plots_have_stages_and_positions_in_the_order_of_their_means(db: Database) -> None:
+    ceg = clinic(db)
+    staged = ceg.staging
+    means = stages_by_mean(ceg, "pain")
+    assert list(means) != sorted(means, key=lambda stage: int(stage[1:]))
+    picture = staged.plot.probabilities("pain")
+    assert "on a scale from 0 (none) to 5 (much)" in picture.caption
+    first, *others = picture.figure.axes
+    assert [one.get_xlabel() for one in (first, others[0])] == ["score", "probability"]
+    heads = [text.get_text() for text in picture.figure.texts]
+    assert [head for head in heads if head in CLINIC["variables"]["pain"]["scores"]] == [
+        "none", "some", "much"
+    ]  # fmt: skip
+    lines = [np.asarray(line.get_xdata(), dtype=float) for line in first.lines]
+    assert [one.item() for one in lines[1::2]] == pytest.approx(list(means.values()))
+    of_groups = ceg.means("pain", by="group").sort_values("mean")  # a stage for each group
+    assert [one.tolist() for one in lines[::2]] == [
+        pytest.approx([row.low, row.high], abs=1e-6) for row in of_groups.itertuples()
+    ]
+    flow = ceg.plot.flow()
+    assert "Positions of pain and mood stand in the order" in flow.caption
+    for variable in ("pain", "mood"):
+        found = heights(flow.figure, positions_by_mean(ceg, variable))
+        assert found == sorted(found)
+        found = heights(staged.plot.flow().figure, list(stages_by_mean(ceg, variable)))
+        assert found == sorted(found)
+
+
+def test_figures_have_positions_in_the_order_of_their_means(db: Database) -> None:
+    ceg = clinic(db)
+    graph = ceg.overview()
+    boxes = layout(graph, lambda lines, **_: (40.0, 12.0 * len(lines))).boxes
+    y = {box.name: box.y for box in boxes}
+    for variable in ("pain", "mood"):
+        order = positions_by_mean(ceg, variable)
+        assert len(order) > 2
+        assert [y[name] for name in order] == sorted(y[name] for name in order)
+        means = list(stages_by_mean(ceg, variable).values())
+        assert [graph.nodes[name]["mean"] for name in order] == pytest.approx(means)
+    caption = ceg.figure().caption
+    assert "Positions of pain and mood stand in the order of their mean score" in caption
+    assert "mean" not in ceg.to_networkx().nodes["w1"]
+    model = page_model(ceg._store, ceg.id, None, Limits())
+    names = [one["name"] for one in model["ceg"]["positions"]]
+    drawn = [node["y"] for node in model["ceg"]["drawing"]["nodes"]]
+    for variable in ("pain", "mood"):
+        order = positions_by_mean(ceg, variable)
+        assert [name for name in names if name in order] == order
+        at = [drawn[names.index(name)] for name in order]
+        assert at == sorted(at)
+        stages = [one for one in model["stages"] if one["variable"] == variable]
+        assert [one["name"] for one in stages] == list(stages_by_mean(ceg, variable))
+        for one, mean in zip(stages, stages_by_mean(ceg, variable).values(), strict=True):
+            said, rest = one["average"].removeprefix("On average ").split(" (", 1)
+            assert said == f"{mean:.{len(said.split('.')[1])}f}"
+            assert f"; n = {one['n']:,}) on a scale from 0 " in rest
+    assert [one["average"] for one in model["stages"] if one["variable"] == "group"] == [None]
+
+
+def test_reports_give_the_mean_of_each_stage_lowest_first(db: Database) -> None:
+    ceg = clinic(db)
+    text = ceg.report.text()
+    assert text.count("Averages are on a scale from 0 (none) to 5 (much).") == 1
+    assert text.count("Averages are on a scale from 0 (low) to 2 (good).") == 1
+    for variable in ("pain", "mood"):
+        part = text.split(f"\n## {variable}\n")[1].split("\n## ")[0]
+        said = re.findall(r"On average ([\d.]+) \(", part)
+        means = stages_by_mean(ceg, variable).values()
+        assert said == [
+            f"{mean:.{len(one.split('.')[1])}f}" for one, mean in zip(said, means, strict=True)
+        ]
+    (row,) = ceg.given(group="b").means("pain").itertuples()  # a stage of its own
+    ends = f"{row.low:.2f} to {row.high:.2f}"
+    assert f"On average {row.mean:.2f} ({ends}; n = 500)." in text
+    analyst = ceg.report.text("analyst")
+    rows = re.findall(r"\| *mean score *\| *([\d,]+) *\|.*?\| *([\d.]+) *\|", analyst)
+    expected = [
+        f"{mean:.3f}"
+        for name in ("pain", "mood")
+        for mean in stages_by_mean(ceg, name).values()
+    ]
+    assert [mean for _, mean in rows] == expected
+    listed = re.findall(r"^\| *(w\d+) ", analyst, re.MULTILINE)
+    order = [*positions_by_mean(ceg, "pain"), *positions_by_mean(ceg, "mood")]
+    assert listed == ["w0", *order]
+    order_of_table = (
+        "Their order is that of the mean score, on a scale from 0 (none) to 5 (much)."
+    )
+    assert order_of_table in analyst
+
+
+def test_an_explanation_says_how_high_the_last_answer_is_on_average(db: Database) -> None:
+    ceg = clinic(db)
+    (row,) = ceg.means("mood").itertuples()
+    sentences = dict(ceg._explained().sections)["Answers to mood"]
+    assert sentences[1] == (
+        f"mood is on average {row.mean:.2f} ({row.low:.2f} to {row.high:.2f}; n = 2,000) on a "
+        "scale from 0 (low) to 2 (good)"
+    )
+    lowest, *_, highest = positions_by_mean(ceg, "mood")
+    assert sentences[2].startswith(f"mood is on average highest at {highest} (n = ")
+    assert f"; lowest at {lowest} (n = " in sentences[2]
+    assert f"(in stage {stage_at(ceg, highest)}: " in sentences[2]
+    other = ceg.given(group="b").save("given-b")
+    (row,) = other.means("mood").itertuples()
+    said = dict(other._explained().sections)["Answers to mood"]
+    assert said[1].startswith(f"mood is on average {row.mean:.2f} ({row.low:.2f} to ")
+    assert "in stage" not in said[2]
+    plain = other.report.text()
+    assert re.findall(r"On average [\d.]+ \(n = \d+\)\.", plain)
+    assert "Averages are on a scale from 0 (low) to 2 (good)." in plain
+    one_answer = ceg.given(pain="none").save("no-pain").report.text()
+    assert "on a scale from 0 (none)" not in one_answer
+
+
+def test_hidden_stages_have_no_mean_and_come_last(db: Database) -> None:
+    shares = {"a": (10, 20, 70), "b": (70, 27, 3), "c": (40, 40, 20), "d": (2, 8, 90)}
+    shares |= {"e": (25, 25, 50), "f": (50, 50, 20)}
+    rows = [
+        (group, label, n)
+        for group, counts in shares.items()
+        for label, n in zip(("none", "some", "much"), counts, strict=True)
+    ]
+    survey = db.ingest(counted(rows, "group", "pain"), count="n", codebook=PAIN)
+    ceg = survey.event_tree().full().to_ceg()
+    text = ceg.report.text("analyst", min_n=5, markdown=False)
+    part = text.split("\nStages\n")[1].split("\nPositions\n")[0]
+    groups = [one for one in part.split("Stage: ")[1:] if "Variable: pain" in one]
+    names = [one.split(";")[0] for one in groups]
+    shown = [one.split(";")[0] for one in groups if "mean score" in one]
+    assert 1 < len(shown) < len(names)
+    assert names[: len(shown)] == shown
+    assert shown == [stage for stage in stages_by_mean(ceg, "pain") if stage in shown]
+    axes = ceg.staging.plot.probabilities("pain", min_n=5).figure.axes[0]
+    assert len(axes.lines) == 2 * len(shown)
+    assert [text.get_text() for text in axes.texts] == ["…"] * (len(names) - len(shown))
+
+
+def test_a_single_answer_is_as_certain_as_the_others_are_impossible(db: Database) -> None:
+    rows = [("a", "much", 15), ("b", "none", 40), ("b", "some", 40), ("b", "much", 40)]
+    survey = db.ingest(counted(rows, "g", "pain"), count="n", codebook=PAIN)
+    scores = {"pain": {"none": 0.0, "some": 1.5, "much": 5.0}}
+    for impossible, low in (([], 5 * 0.05 ** (1 / 15)), (["none", "some"], None)):
+        tree = survey.event_tree(
+            sampling_zeros="none" if not impossible else "auto",
+            impossible=[{"g": "a", "pain": label} for label in impossible],
+        )
+        staged = tree.full()
+        means = stage_means(db._store, staged.id, scores).values()
+        (of_a,) = [mean for mean in means if mean.mean == 5]
+        assert of_a.low == (None if low is None else pytest.approx(low))
+        text = staged.to_ceg().report.text()
+        (sentence,) = [line for line in text.splitlines() if "15 people with g “a”" in line]
+        assert "On average" not in sentence
+
+
+def test_means_outlive_a_change_of_the_survey_that_weights_come_from(db: Database) -> None:
+    rows = counted(
+        [("a", "none", 9), ("a", "much", 6), ("b", "some", 5), ("b", "much", 5)], "g", "pain"
+    )
+    rows["w"] = 2.0
+    survey = db.ingest(rows, count="n", weight="w", codebook=PAIN)
+    ceg = survey.event_tree().learn_stages(weighting="global").to_ceg()
+    means = [mean for _, mean in sorted(stages_by_mean(ceg, "pain").items())]
+    assert re.findall(r"On average [\d.]+ \([\d.]+ to [\d.]+; n = \d+\)", ceg.report.text())
+    survey.append(rows)
+    said = re.findall(r"On average ([\d.]+) \(n = \d+\)", ceg.report.text())
+    assert sorted(said) == sorted(f"{mean:.1f}" for mean in means)
+    assert " is on average " in str(ceg.explain())

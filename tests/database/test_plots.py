@@ -97,7 +97,7 @@ def test_flows_have_the_people_of_the_tree_and_join_what_has_no_room(chds: Stage
     store, ceg = chds._store, chds.to_ceg(replace=True)
     for most in (2, 3, 50):
         flows = [
-            read_stage_flow(store, chds.name, ORDER, None, most),
+            read_stage_flow(store, chds._row(), ORDER, None, most),
             read_position_flow(store, ceg._row(), chds.tree.id, ORDER, None, most),
         ]
         for flow in flows:

@@ -2,10 +2,15 @@
 
 import numpy as np
 import pytest
-from scipy.stats import beta, betabinom
+from scipy.stats import beta, betabinom, norm, t
 
 from cegdb.clustering import Hyperstage, Plan, learn
-from cegdb.stages.robust_intervals import correlation, own_intervals, robust_intervals
+from cegdb.stages.robust_intervals import (
+    correlation,
+    own_intervals,
+    robust_intervals,
+    robust_means,
+)
 
 
 def test_an_interval_of_one_sample_is_that_of_jeffreys() -> None:
@@ -92,3 +97,69 @@ def test_intervals_cover_the_truth_where_stages_are_learnt(spread: float) -> Non
     assert np.mean(covered[::2]) > 0.92
     assert np.mean(covered[1::2]) > 0.92
     assert np.mean(given) < 0.8
+
+
+def test_the_interval_of_a_mean_is_that_of_rows_that_vary_as_much() -> None:
+    sizes, worth = np.array([[5.0, 9.0, 6.0], [0.0, 15.0, 0.0]]), np.array([0, 0.25, 1])
+    mean, n = sizes[0] @ worth / 20, 20
+    variance = (sizes[0] @ worth**2 / n - mean**2) / (n - 1)
+    size = mean * (1 - mean) / variance * (norm.ppf(0.975) / t.ppf(0.975, n - 1)) ** 2
+    own = beta(mean * size + 0.5, (1 - mean) * size + 0.5)
+    low, high = robust_means(sizes, np.array([0, 1]), worth, np.array([mean, 0.25]), 0.95)
+    unseen = 1 - 0.05 ** (1 / 15)
+    assert low.tolist() == pytest.approx([own.ppf(0.025), 0.25 * (1 - unseen)], rel=1e-9)
+    assert high.tolist() == pytest.approx([own.ppf(0.975), 0.25 + unseen * 0.75], rel=1e-9)
+    nobody = robust_means(np.zeros((1, 3)), np.array([0]), worth, np.array([0.4]), 0.95)
+    assert [ends.tolist() for ends in nobody] == [[0], [1]]
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.05, 0.3])
+def test_the_mean_of_two_answers_is_the_share_of_the_second_one(rho: float) -> None:
+    random = np.random.default_rng(3)
+    share = np.full(12, 0.3)
+    if rho:
+        share = random.beta(0.3 * (1 - rho) / rho, 0.7 * (1 - rho) / rho, 12)
+    x = random.binomial(40_000, share)
+    sizes = np.column_stack((40_000 - x, x)).astype(float)
+    group = np.arange(12) // 3
+    counts = np.array([sizes[group == g].sum(axis=0) for g in range(4)])
+    points = counts / counts.sum(axis=1, keepdims=True)
+    low, high = robust_intervals(sizes, group, points, 0.95)
+    found = robust_means(sizes, group, np.array([0.0, 1.0]), points[:, 1], 0.95)
+    assert found[0] == pytest.approx(low[:, 1], rel=1e-4)
+    assert found[1] == pytest.approx(high[:, 1], rel=1e-4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("spread", [0.0, 0.7, 1.5])
+@pytest.mark.parametrize("rows", [12, 50])
+def test_intervals_of_means_cover_the_truth_where_stages_are_learnt(
+    spread: float, rows: int
+) -> None:
+    random = np.random.default_rng(int(10 * spread) + rows)
+    n, runs, worth = 20, 150, np.array([0.0, 0.3, 0.7, 1.0])
+    covered = []
+    for _ in range(runs):
+        base = random.dirichlet(np.full(4, 2.0))
+        noise = random.normal(0, spread * np.sqrt(base * (1 - base) / rows), (n, 4))
+        true = np.clip(base + noise, 0.005, None)
+        true /= true.sum(axis=1, keepdims=True)
+        sizes = np.array([random.multinomial(rows, one) for one in true]).astype(float)
+        ids = np.arange(n)
+        situations = Hyperstage(
+            ids=ids,
+            counts=sizes.astype(np.int64),
+            bases=np.full((1, 4), 0.25),
+            multiplicities=np.ones((n, 1), dtype=np.int64),
+            start=ids,
+            answers=ids[:, None],
+            scores=worth,
+        )
+        stage = learn(situations, Plan(stage_mass=1.0, method="ordinal")).stage
+        group = np.unique(stage, return_inverse=True)[1]
+        counts = np.array([sizes[group == g].sum(axis=0) for g in range(group.max() + 1)])
+        points = (counts + 0.25) @ worth / (counts.sum(axis=1) + 1)
+        target = np.array([(true[group == g] @ worth).mean() for g in range(len(points))])
+        low, high = robust_means(sizes, group, worth, points, 0.95)
+        covered.append(((low <= target) & (target <= high))[group].mean())
+    assert np.mean(covered) > 0.92

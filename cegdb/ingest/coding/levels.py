@@ -328,6 +328,8 @@ def order_levels(variable: Variable, frame_order: list[str] | None) -> None:
             hint="give the answer or the missing answer another label",
         )
     variable.scores = _scores(variable)
+    if entry.levels is None and entry.bins is None and entry.scores:
+        variable.values.sort(key=variable.scores.__getitem__)
 
 
 def _scores(variable: Variable) -> dict[str, float]:

@@ -76,9 +76,10 @@ def draw_costaging(
 ) -> Picture:
     """Draw the situations of a variable against each other, by stage."""
     situations = rows.situations
+    place = {stage.stage_id: index for index, stage in enumerate(rows.stages.stages)}
     order = sorted(
         range(len(situations)),
-        key=lambda i: (situations[i].stage_id, situations[i].vertex_id),
+        key=lambda i: (place[situations[i].stage_id], situations[i].vertex_id),
     )
     notes = (
         unlearnt_note(rows.n_unlearnt),

@@ -24,7 +24,7 @@ from cegdb.pictures.plots.stage_marks import fill_colour, largest, stage_title
 from cegdb.pictures.style import Picture, figure_style
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from matplotlib.axes import Axes
 
@@ -125,8 +125,10 @@ class _Panel:
         for one in overlaps:
             left[one.stage_id] += one.n
             right[one.other_id] += one.n
-        kept, self.rest = largest(sorted(left), most, lambda key: left[key])
-        kept_right, self.rest_right = largest(sorted(right), most, lambda key: right[key])
+        kept, self.rest = largest(_in_order(left, compared.stages), most, lambda key: left[key])
+        kept_right, self.rest_right = largest(
+            _in_order(right, compared.others), most, lambda key: right[key]
+        )
         self.left, self.right = kept, kept_right
         if self.rest:
             self.left = [*kept, REST]
@@ -169,6 +171,12 @@ class _Panel:
         ]
         total = sum(n for _, n in weights)
         return sum(index * n for index, n in weights) / total if total else len(rank)
+
+
+def _in_order(stage_ids: Iterable[int], stages: Mapping[int, Stage]) -> list[int]:
+    """Return stages in the order in which they were read."""
+    place = {stage_id: index for index, stage_id in enumerate(stages)}
+    return sorted(stage_ids, key=lambda stage_id: place[stage_id])
 
 
 def _draw(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -134,13 +135,18 @@ class _Layout:
             yield lane, free_at_source[lane.source], end[index]
             free_at_source[lane.source] += lane.ribbon.n * self.scale
 
+    def _mean(self, key: Key) -> float:
+        """Return the mean score of a block; if it has none, it stands after those that have."""
+        mean = self.blocks[key].mean if key in self.blocks else None
+        return math.inf if mean is None else mean
+
     def _by_id(self, column: int) -> list[Key]:
         keys = [key for key in self.blocks if key[1] == column]
         keys.sort(key=lambda key: (key[0] == REST, key[0]))
         return keys + sorted(key for key in self.passing if key[1] == column)
 
     def _untangle(self) -> None:
-        """Order the blocks of each column by the middle of where their people come from."""
+        """Order the blocks of each column by their mean scores, or where people come from."""
         for column in range(1, len(self.columns)):
             rank = {key: index for index, key in enumerate(self.columns[column - 1])}
             pull: dict[Key, list[float]] = defaultdict(lambda: [0.0, 0.0])
@@ -153,6 +159,7 @@ class _Layout:
                 key=lambda key: (
                     key not in self.blocks,
                     key[0] == REST,
+                    self._mean(key),
                     pull[key][0] / pull[key][1] if pull[key][1] else 0.0,
                     key[0],
                 )

@@ -37,7 +37,8 @@ class Points:
             if answer.stage_id in kept:
                 self.names[answer.label_id] = answer.label
                 n_of[answer.label_id] = n_of.get(answer.label_id, 0) + (answer.n or 0)
-        self.labels, rare = largest(sorted(n_of), MOST_LABELS, lambda one: n_of[one])
+        in_order = rows.stages.in_order_of_scores(list(n_of))
+        self.labels, rare = largest(in_order, MOST_LABELS, lambda one: n_of[one])
         self.n_rare = len(rare)
         self._answers = {(one.stage_id, one.label_id): one for one in rows.stages.answers}
         self.most = max((one.n or 0 for one in self.situations), default=1)

@@ -81,7 +81,7 @@ def ceg_drawing(content: Content) -> dict[str, Any]:
         }
         for one in content.edges
     ] + edges
-    graph = graphs.ceg_graph("", nodes, edges)
+    graph = graphs.add_means(graphs.ceg_graph("", nodes, edges), content.scores)
     for number, members in enumerate(collapsed.values()):
         node = graph.nodes[f"\u2026{number}"]
         node["n_hidden"] = len(members)

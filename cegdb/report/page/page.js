@@ -761,6 +761,7 @@
     box.append(el("h2", {}, swatch(stageLook(stage).colour), surveyText(TEXT.stageTitle(one.name)), one.variable === null ? "" : ": ", surveyText(one.variable || "")),
       el("p", {}, TEXT.stageSize(one)),
       el("h3", {}, TEXT.probabilities), stageBars(stage));
+    if (one.average !== null) box.append(el("p", { "data-part": "average" }, surveyText(one.average)));
     if (model.given !== null) box.append(el("p", { class: "soft" }, TEXT.noIntervals));
     const members = vertices.filter((vertex) => vertex.stage === stage).slice(0, 200);
     const at = positions.filter((position) => position.stage === stage).slice(0, 200);

@@ -112,6 +112,7 @@ def _stages(content: Content) -> list[dict[str, Any]]:
             "n": one["n"],
             "situations": one["n_situations"],
             "positions": one["n_positions"],
+            "average": page_text.average(content, one),
             "edges": edges.get(one["stage_id"], []),
         }
         for one in content.stages

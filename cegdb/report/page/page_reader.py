@@ -7,11 +7,21 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from cegdb.inference.mean_scores import (
+    MeanScore,
+    declared_scores,
+    in_order_of_means,
+    mean_scores,
+    stage_means,
+)
 from cegdb.report.page.position_choice import most_visited
 from cegdb.small_cells import masked_views
 from cegdb.sqlfiles import Row, Steps
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cegdb.inference.mean_scores import Scores
     from cegdb.report.lineage import Lineage
     from cegdb.store import Store
 
@@ -48,15 +58,22 @@ class Content:
     members: list[tuple[int, int]]  # position and situation, some of each position drawn
     is_whole: bool  # no probability is hidden
     first: dict[str, list[dict[str, Any]]]  # rows of ``positions`` and ``ceg_edges``
+    scores: Scores  # of the labels of ordered variables
+    means: dict[int, MeanScore]  # of stages of ordered answers that are not hidden
 
 
 def read_content(store: Store, lineage: Lineage, min_n: int | None, limits: Limits) -> Content:
     """Return the rows of what a page shows of a CEG.
 
     With ``min_n`` only the counts of the CEG are read, as `cegdb.small_cells` shows them:
-    beside them, those of the tree's situations would reveal by sums what is hidden.
+    beside them, those of the tree's situations would reveal by sums what is hidden. Stages and
+    positions of ordered answers stand in the order of their mean.
     """
     ceg, staging, _, survey = lineage
+    scores = declared_scores(store, "ceg", ceg["ceg_id"])
+    of_stages = (
+        {} if lineage.is_conditioned else stage_means(store, staging["staging_id"], scores)
+    )
     views = ("positions", "ceg_edges")
     with (
         masked_views(store, views, {"ceg": ceg["name"]}, min_n) as (positions_view, edges_view),
@@ -86,11 +103,20 @@ def read_content(store: Store, lineage: Lineage, min_n: int | None, limits: Limi
             "stage_id, label_id, label, n, share, probability, low, high",
             steps.fetch("page_stage_edge"),
         )
+        known = mean_scores(_probabilities(stages, stage_edges, "stage_id"), scores)
+        stages = in_order_of_means(
+            stages, lambda one: one["variable"], lambda one: known.get(one["stage_id"])
+        )
+        edges = _records(_EDGE, steps.fetch("page_shown_edge"))
+        at = mean_scores(_probabilities(positions, edges, "position_id", "source_id"), scores)
+        positions = in_order_of_means(
+            positions, lambda one: one["variable"], lambda one: at.get(one["position_id"])
+        )
         shown_stages = {one["stage_id"] for one in (*positions, *vertices)}
         ((n_positions, n_situations, n_edges, n_hidden),) = steps.fetch("page_size")
         return Content(
             positions=positions,
-            edges=_records(_EDGE, steps.fetch("page_shown_edge")),
+            edges=edges,
             drawn=set(position_ids.tolist()),
             n_positions=n_positions,
             n_situations=n_situations,
@@ -104,7 +130,19 @@ def read_content(store: Store, lineage: Lineage, min_n: int | None, limits: Limi
             members=steps.rows("from temp.page_member order by all"),
             is_whole=n_hidden == 0,
             first=_first_rows(steps, limits.rows),
+            scores=scores,
+            means={one: of_stages.get(one, MeanScore(mean)) for one, mean in known.items()},
         )
+
+
+def _probabilities(
+    owners: list[dict[str, Any]], edges: list[dict[str, Any]], key: str, edge_key: str = ""
+) -> Iterator[tuple[int, str | None, str, float | None]]:
+    """Yield owner, variable, label and probability of edges of stages or positions."""
+    variable_of = {one[key]: one["variable"] for one in owners}
+    for edge in edges:
+        owner = edge[edge_key or key]
+        yield owner, variable_of.get(owner), edge["label"], edge["probability"]
 
 
 def _create_part_of_tree(

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cegdb.errors import counted
 from cegdb.findings import DETAIL, texts
+from cegdb.inference.mean_scores import scale_text
 from cegdb.report.setting_texts import setting_text
 from cegdb.report.summaries import summary
 from cegdb.report.view_queries import view_query
+from cegdb.report.words.phrases import mean_phrase
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from cegdb.findings import StoredFinding
     from cegdb.report.lineage import Lineage
@@ -175,6 +177,21 @@ def evidence_off(n_edges: int, most: int | None) -> str:
 def evidence_refused(reason: str) -> str:
     """Return why the page does not calculate with evidence, as an error says it."""
     return f"Evidence is off: {reason}."
+
+
+def average(content: Content, stage: Mapping[str, Any]) -> str | None:
+    """Return the mean score of a stage of ordered answers; None of others."""
+    mean = content.means.get(stage["stage_id"])
+    if mean is None:
+        return None
+    scores = content.scores[stage["variable"]]
+    counts = [
+        edge["n"]
+        for edge in content.stage_edges
+        if edge["stage_id"] == stage["stage_id"] and scores[edge["label"]] is not None
+    ]
+    n = None if None in counts else sum(counts)
+    return f"On average {mean_phrase(mean, n)} on a scale {scale_text(scores)}."
 
 
 def graph_not_drawn(graph: str, reason: str) -> str:

@@ -7,10 +7,12 @@ import unicodedata
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from cegdb.errors import joined
+from cegdb.inference.mean_scores import mean_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from cegdb.inference.mean_scores import MeanScore
     from cegdb.report.words.situation_words import Group
 
     #: Variable -> label -> what such people do or are, a verb first: "are not treated".
@@ -246,6 +248,22 @@ def interval_phrase(low: float | None, high: float | None, base: int) -> str:
         least = frequency(low, base) if most != "0" else least
         most = frequency(high, base) if most == "0" else most
     return f" ({least} to {most})"
+
+
+def mean_phrase(mean: MeanScore, n: int | None) -> str:
+    """Return a mean score with its interval and the people it rests on.
+
+    Examples
+    --------
+    >>> from cegdb.inference.mean_scores import MeanScore
+    >>> mean_phrase(MeanScore(2.4012, 2.2101, 2.5803), 123), mean_phrase(MeanScore(2.0), None)
+    ('2.4 (2.2 to 2.6; n = 123)', '2.0 (n is not shown)')
+    >>> mean_phrase(MeanScore(0.0312, 0.0291, 0.0332), 40_000)
+    '0.031 (0.029 to 0.033; n = 40,000)'
+    """
+    middle, interval = mean_numbers(mean)
+    based_on = "n is not shown" if n is None else f"n = {n:,}"
+    return f"{middle} ({'; '.join(filter(None, (interval, based_on)))})"
 
 
 def _rounded(probability: float, base: int) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from cegdb.errors import agreeing, counted, joined
 from cegdb.findings import FEW, at_most, plain_texts
+from cegdb.inference.mean_scores import scale_text
 from cegdb.options import ReportOptions
 from cegdb.render.document import Heading, Items, Note, Paragraph
 from cegdb.report.lineage import json_column
@@ -14,7 +15,7 @@ from cegdb.report.words.report_data import count_at_start, n_respondents, verb_a
 from cegdb.report.words.situation_words import Group, Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from cegdb.render.document import Block
     from cegdb.report.words.phrases import Words
@@ -112,14 +113,18 @@ def _question(report: ReportData, name: str, unit: str, words: Words) -> list[Bl
                     f"{n:,} of the {report.tree['n']:,} {unit} {were} asked this question."
                 )
             )
+    scores = report.scores.get(name, {})
+    if any(_average(stage, scores) for stage in stages):
+        blocks.append(Paragraph(f"Averages are on a scale {scale_text(scores)}."))
     focus = _focus(stages)
-    ordered = sorted(stages, key=lambda stage: -_rate(stage, focus))
+    ordered = stages if scores else sorted(stages, key=lambda stage: -_rate(stage, focus))
     base = _base(ordered, focus)
     is_conditioned = report.is_conditioned
     blocks.append(
         Items(
             [
                 stage_sentence(stage, unit, words, focus, base, is_conditioned=is_conditioned)
+                + _average(stage, scores)
                 for stage in ordered
             ]
             + _presumed(report, name, unit, words)
@@ -250,6 +255,14 @@ def stage_sentence(
     return f"Of {base:,} {who}, {joined(parts)} {_based_on(n, note)}."
 
 
+def _average(stage: Stage, scores: Mapping[str, float | None]) -> str:
+    """Return a sentence on the mean score of a stage, if its answers are ordered."""
+    n = stage.n_scored(scores)
+    if stage.mean is None or len(stage.answers) == 1 or n == 0 or stage.kind == "unobserved":
+        return ""
+    return f" On average {phrases.mean_phrase(stage.mean, n)}."
+
+
 def _most_probable(answers: Sequence[Answer]) -> list[Answer]:
     """Return the most probable answers, in that order."""
     return sorted(answers, key=lambda a: -(a.probability or 0.0))[: phrases.MOST_LABELS]
@@ -290,6 +303,11 @@ def _how_to_read(report: ReportData, unit: str) -> list[str]:
             )
         ]
     )
+    if any(stage.mean for stages in report.stages.values() for stage in stages):
+        sentences.append(
+            "“On average” is the mean of the numbers that stand for the answers of a scale"
+            + ("." if report.is_conditioned else ", with its uncertainty in parentheses.")
+        )
     sentences += [
         f"n is the number of {unit} in the data on which a sentence is based.",
         (

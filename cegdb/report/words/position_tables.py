@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from cegdb.errors import agreeing, counted
+from cegdb.inference.mean_scores import in_order_of_means, mean_scores
 from cegdb.render.document import Items, Note, Paragraph, Table
 from cegdb.render.writers import format_count
 from cegdb.report.lineage import json_column
@@ -36,6 +37,12 @@ def positions(store: Store, report: ReportData, *, limit: int) -> list[Block]:
         with masked_view(store, "ceg_edges", where, report.min_n) as relation:
             edges = steps.fetch("report_edge", edges=relation, ceg=name)
     edges_of = {source: list(rows) for source, rows in groupby(edges, key=lambda row: row[0])}
+    variable_of = {row[0]: row[3] for row in largest}
+    means = mean_scores(
+        ((source, variable_of[source], label, mean) for source, label, _, _, mean in edges),
+        report.scores,
+    )
+    largest = in_order_of_means(largest, lambda row: row[3], lambda row: means.get(row[0]))
     rows = []
     for position_id, position, stage, variable, height, n, n_situations in largest:
         targets = [
@@ -50,7 +57,8 @@ def positions(store: Store, report: ReportData, *, limit: int) -> list[Block]:
     blocks: list[Block] = [
         Table.of_rows(
             "Positions: respondents (n), number of situations merged (for the sink, leaves), "
-            "and where each answer leads (respondents, probability).",
+            "and where each answer leads (respondents, probability)."
+            + (" Those of ordered answers stand in the order of their mean." if means else ""),
             ("Position", "Stage", "Variable", "n", "Situations", "Height", "Leads to"),
             rows,
             ("n", "Situations", "Height"),

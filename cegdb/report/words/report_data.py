@@ -9,6 +9,13 @@ import numpy as np
 
 from cegdb.errors import agreeing
 from cegdb.findings import findings_of
+from cegdb.inference.mean_scores import (
+    MeanScore,
+    declared_scores,
+    in_order_of_means,
+    mean_scores,
+    stage_means,
+)
 from cegdb.report.lineage import lineage_of
 from cegdb.report.words.situation_words import Group, History, StageDescriber, examples
 from cegdb.small_cells import masked_view
@@ -18,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from cegdb.findings import StoredFinding
+    from cegdb.inference.mean_scores import Scores
     from cegdb.store import Store
 
 #: Situations of one variable that are compared to find what those of a stage have in common.
@@ -37,7 +45,7 @@ class Answer(NamedTuple):
 
 
 class Stage(NamedTuple):
-    """A stage with its situations in words."""
+    """A stage with its situations in words; ``mean`` is the mean score of ordered answers."""
 
     stage_id: int
     name: str
@@ -49,6 +57,7 @@ class Stage(NamedTuple):
     n: int | None
     answers: tuple[Answer, ...]
     group: Group
+    mean: MeanScore | None = None
 
     @property
     def title(self) -> str:
@@ -60,6 +69,12 @@ class Stage(NamedTuple):
         """Return how many people answered; None if that is hidden."""
         counts = [answer.n for answer in self.answers if answer.n is not None]
         return sum(counts) if len(counts) == len(self.answers) else None
+
+    def n_scored(self, scores: Mapping[str, float | None]) -> int | None:
+        """Return how many people gave an answer that has a score; None if that is hidden."""
+        counts = [answer.n for answer in self.answers if scores.get(answer.label) is not None]
+        known = [n for n in counts if n is not None]
+        return sum(known) if len(known) == len(counts) else None
 
     @property
     def is_hidden(self) -> bool:
@@ -135,7 +150,11 @@ class OmittedStages(NamedTuple):
 
 
 class ReportData(NamedTuple):
-    """A CEG and what it was made from, as catalog rows, and its stages by variable."""
+    """A CEG and what it was made from, as catalog rows, and its stages by variable.
+
+    Those of ordered answers stand in the order of their mean, others by their people;
+    ``scores`` are those of the labels of ordered variables.
+    """
 
     ceg: Mapping[str, Any]
     staging: Mapping[str, Any]
@@ -149,6 +168,7 @@ class ReportData(NamedTuple):
     min_n: int | None
     is_conditioned: bool
     findings: Sequence[StoredFinding]
+    scores: Scores
 
     @property
     def answers(self) -> dict[str, list[str]]:
@@ -175,7 +195,9 @@ def read_report_data(
     instead of what its situations have in common.
     """
     lineage = lineage_of(store, ceg_id)
-    ceg, _, tree, survey = lineage
+    ceg, staging, tree, survey = lineage
+    scores = declared_scores(store, "ceg", ceg_id)
+    means = {} if lineage.is_conditioned else stage_means(store, staging["staging_id"], scores)
     where = {"ceg": ceg["name"]}
     with store.catalog() as catalog:
         found = findings_of(catalog, "ceg", ceg["name"])
@@ -211,6 +233,15 @@ def read_report_data(
         stage_id: tuple(Answer(*rest) for _, _, *rest in rows)
         for stage_id, rows in groupby(answers, key=lambda row: row[0])
     }
+    known = mean_scores(
+        (
+            (row.stage_id, name, answer.label, answer.probability)
+            for name, rows in reported.items()
+            for row in rows
+            for answer in by_stage[row.stage_id]
+        ),
+        scores,
+    )
     stages = {
         name: tuple(
             Stage._make(
@@ -218,9 +249,14 @@ def read_report_data(
                     *row._replace(kind=row.kind or ""),
                     by_stage[row.stage_id],
                     groups[row.stage_id],
+                    means.get(row.stage_id, MeanScore(known[row.stage_id]))
+                    if row.stage_id in known
+                    else None,
                 )
             )
-            for row in rows
+            for row in in_order_of_means(
+                rows, lambda row: row.variable, lambda row: known.get(row.stage_id)
+            )
         )
         for name, rows in reported.items()
     }
@@ -234,6 +270,7 @@ def read_report_data(
         min_n=min_n,
         is_conditioned=lineage.is_conditioned,
         findings=found,
+        scores=scores,
     )
 
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from cegdb.errors import agreeing, counted, joined
-from cegdb.export.stage_tables import stage_tables
+from cegdb.export.stage_tables import MEAN_SCORE, stage_tables
 from cegdb.graphs.label_text import format_probability
+from cegdb.inference.mean_scores import in_order_of_means, scale_text, scored_stages
 from cegdb.render.document import Column, Note, Table
 from cegdb.render.document import Group as TableGroup
 from cegdb.render.writers import HIDDEN, format_count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from cegdb.render.document import Block
-    from cegdb.report.words.report_data import Answer, ReportData
+    from cegdb.report.words.report_data import Answer, ReportData, Stage
     from cegdb.report.words.situation_words import Group, Rule
     from cegdb.store import Store
 
@@ -63,8 +64,10 @@ def stage_table(store: Store, report: ReportData) -> list[Block]:
 def _of_view(store: Store, report: ReportData) -> Iterator[Table]:
     """Yield the table of each variable, of the stages that the report has."""
     titles = {stage.title for stages in report.stages.values() for stage in stages}
+    scored = scored_stages(store, report.staging["staging_id"])
+    name = report.staging["name"]
     with store.reading() as con:
-        tables = stage_tables(con, "cegdb.stage_table", report.staging["name"], None)
+        tables = stage_tables(con, "cegdb.stage_table", name, None, scored)
         for table in tables:
             groups = [group for group in table.groups if group.shared[0] in titles]
             if groups:
@@ -82,7 +85,8 @@ def _of_ceg(report: ReportData) -> Table:
                     *([] if report.is_conditioned else [_interval(answer)]),
                 ]
                 for answer in stage.answers
-            ],
+            ]
+            + _mean_line(report, stage),
             [
                 stage.title,
                 variable or "several",
@@ -91,7 +95,7 @@ def _of_ceg(report: ReportData) -> Table:
             ],
         )
         for variable, stages in report.stages.items()
-        for stage in sorted(stages, key=lambda stage: stage.stage_id)
+        for stage in _in_order(stages)
     ]
     caption = (
         "Stages: their situations (the answers that lead to them), people who reached them, "
@@ -103,6 +107,12 @@ def _of_ceg(report: ReportData) -> Table:
         else " with a 95 % interval, which does not require the situations of a stage to be "
         "alike."
     )
+    scales = [f"{name} {scale_text(scores)}" for name, scores in report.scores.items()]
+    if scales:
+        caption += (
+            f" Stages of ordered answers stand in the order of their mean score: "
+            f"{joined(scales, 'and')}."
+        )
     numbers = ["n", "Mean", *([] if report.is_conditioned else ["95 % interval"])]
     return Table(
         caption,
@@ -115,6 +125,27 @@ def _of_ceg(report: ReportData) -> Table:
             Column("People", is_number=True),
         ],
     )
+
+
+def _in_order(stages: Sequence[Stage]) -> list[Stage]:
+    """Return the stages of a variable by their mean score, those without one by their id."""
+    by_id = sorted(stages, key=lambda stage: stage.stage_id)
+    return in_order_of_means(
+        by_id, lambda stage: stage.variable, lambda stage: stage.mean and stage.mean.mean
+    )
+
+
+def _mean_line(report: ReportData, stage: Stage) -> list[list[str]]:
+    """Return the line of the mean score of ordered answers."""
+    mean = stage.mean
+    if mean is None:
+        return []
+    n = stage.n_scored(report.scores.get(stage.variable or "", {}))
+    line = [MEAN_SCORE, format_count(n), f"{mean.mean:.3f}"]
+    if report.is_conditioned:
+        return [line]
+    has_limits = mean.low is not None and mean.high is not None
+    return [[*line, f"{mean.low:.3f} to {mean.high:.3f}" if has_limits else ""]]
 
 
 def _notes(report: ReportData) -> Iterator[Note]:
