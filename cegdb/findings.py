@@ -97,6 +97,13 @@ KINDS: Final[Mapping[str, _Kind]] = {
         "look at the situations that share a stage in most stagings: staged.posterior()",
         "Another division into groups is known that the data make more probable.",
     ),
+    "chosen_variables": _Kind(
+        UNCERTAIN,
+        "variables chosen from many by the same rows",
+        "check them on rows that did not choose them",
+        "The questions were chosen from many because their answers go together with the last "
+        "one, so differences look larger than they are.",
+    ),
     "unused_column": _Kind(
         UNCERTAIN,
         "a column that may be a count or weight",
@@ -147,6 +154,14 @@ KINDS: Final[Mapping[str, _Kind]] = {
         UNCERTAIN,
         "situations where nobody answered",
         "do not report them; if they are impossible, declare them so (impossible=)",
+    ),
+    "unexpanded": _Kind(
+        UNCERTAIN,
+        "questions that are not asked after answers that nobody gave",
+        "leave variables out, put those with many answers last, or learn stages with "
+        "max_parents=3",
+        "Of some combinations of answers that nobody gave, nothing is said about later "
+        "questions.",
     ),
     "small_prior": _Kind(
         UNCERTAIN,
@@ -404,6 +419,66 @@ def inapplicable_answers(name: str, n: int) -> list[Finding]:
             "if that is wrong, declare the gate",
             n,
             name,
+        )
+    ]
+
+
+def unexpanded(n_histories: Mapping[str, int]) -> list[Finding]:
+    """Return where a tree stops asking; ``n_histories`` end without rows, by variable."""
+    if not n_histories:
+        return []
+    n, first = sum(n_histories.values()), next(iter(n_histories))
+    return [
+        Finding(
+            "unexpanded",
+            f"after answers that nobody gave, the tree asks no questions from {first!r} on "
+            f"({counted(n, 'history')} without respondents {agreeing(n, 'end')} there): it "
+            "would have more than twice the situations that somebody reached",
+            n=0,
+            variable=first,
+        )
+    ]
+
+
+class Screening(NamedTuple):
+    """How the variables of a tree were chosen: by what they say about an outcome.
+
+    ``n_screened`` variables were looked at among ``n`` respondents; ``n_by_chance`` would at
+    most be expected to be chosen if none had to do with the outcome.
+    """
+
+    outcome: str
+    variables: Sequence[str]
+    n_screened: int
+    n: int
+    n_by_chance: float
+
+
+def chosen_variables(screening: Screening | None, *, is_new: bool) -> list[Finding]:
+    """Return that variables were chosen by the rows of a tree, or by those it had first.
+
+    Examples
+    --------
+    >>> (found,) = chosen_variables(Screening("ill", ["q7"], 43, 900, 0.1139), is_new=False)
+    >>> found.sentence.split(", ")[0]
+    "'q7' was chosen from 43 variables by 900 respondents that the survey had then"
+    """
+    if screening is None:
+        return []
+    names = listed(map(repr, screening.variables))
+    was, it = ("was", "it says") if len(screening.variables) == 1 else ("were", "they say")
+    n = counted(screening.n, "respondent")
+    rows = f"these {n}" if is_new else f"{n} that the survey had then"
+    outcome = repr(screening.outcome)
+    return [
+        Finding(
+            "chosen_variables",
+            f"{names} {was} chosen from {counted(screening.n_screened, 'variable')} by {rows}, "
+            f"for what {it} about {outcome}; the associations look stronger than they are (if "
+            f"no variable had to do with {outcome}, at most {screening.n_by_chance:.2g} would "
+            "be expected to be chosen)",
+            n=screening.n,
+            variable=screening.outcome,
         )
     ]
 

@@ -605,6 +605,18 @@ class TreeSettings(TypedDict, total=False):
     gate_min_rows: int
 
 
+class ExploredTreeSettings(TypedDict, total=False):
+    """Settings of `TreeOptions` and `LikeOptions` but the order, which was explored."""
+
+    like: Like | None
+    blank: Blank
+    missing_policy: MissingPolicy
+    sampling_zeros: SamplingZeros
+    add_paths: Sequence[Path]
+    impossible: Sequence[Path]
+    gate_min_rows: int
+
+
 @dataclass(frozen=True)
 class StageOptions:
     """What all ways of staging a tree share."""

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import html
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from cegdb.api.base import Displayed
 from cegdb.api.event_tree import EventTree
-from cegdb.options import TreeOptions
+from cegdb.api.settings import options_from, takes
+from cegdb.options import (
+    TREES_LIKE,
+    ExploredTreeSettings,
+    LikeOptions,
+    TreeOptions,
+    TreeSettings,
+    like_settings,
+)
 from cegdb.tree import event_tree
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
     import pandas as pd
 
-    from cegdb.options import Blank, MissingPolicy
     from cegdb.orders.exploration_result import ExplorationResult
     from cegdb.store import Store
 
@@ -87,8 +96,15 @@ class Exploration(Displayed):
         """
         return self._result.columns, [list(row.values()) for row in self._result.rows]
 
-    def event_tree(self, name: str | None = None, *, replace: bool = False) -> EventTree:
-        """Build the event tree of the order, with cells read as the exploration did.
+    @takes(ExploredTreeSettings, TreeOptions, LikeOptions)
+    def event_tree(
+        self,
+        name: str | None = None,
+        *,
+        replace: bool = False,
+        **settings: Unpack[ExploredTreeSettings],
+    ) -> EventTree:
+        """Build the event tree of the order, which keeps that the rows chose its variables.
 
         Parameters
         ----------
@@ -97,11 +113,15 @@ class Exploration(Displayed):
             taken.
         replace
             Replace a tree of that name, with everything built on it.
+        **settings
+            Those of `TreeOptions` but the order. Cells are read as the exploration read them,
+            unless ``blank``, ``missing_policy`` or ``like`` says otherwise.
 
         Returns
         -------
         EventTree
-            As ``survey.event_tree(order=...)`` builds it, which takes further settings.
+            As ``survey.event_tree(order=...)`` builds it, with a finding more: that its
+            variables were chosen by the same rows.
 
         Raises
         ------
@@ -116,12 +136,20 @@ class Exploration(Displayed):
         ...     db.ingest(rows, name="one").explore("y").event_tree()
         event tree 'one': 22 vertices, 10 situations, 12 leaves, height 3; 60 respondents
         """
-        options = TreeOptions(
-            order=self._result.order,
-            blank=cast("Blank", self._result.blank),
-            missing_policy=cast("MissingPolicy", self._result.missing_policy),
+        result = self._result
+        cells = {"blank": result.blank, "missing_policy": result.missing_policy}
+        given, _ = like_settings(settings, TREES_LIKE)
+        options = options_from(
+            {**cells, **given, "order": result.order}, TreeSettings, TreeOptions
         )
-        tree_id = event_tree(self._store, self._survey_id, options, name=name, replace=replace)
+        tree_id = event_tree(
+            self._store,
+            self._survey_id,
+            options,
+            name=name,
+            replace=replace,
+            screening=result.screening,
+        )
         return EventTree(self._store, tree_id)
 
     def __repr__(self) -> str:

@@ -235,7 +235,7 @@ class Survey(StoredObject):
         -------
         Exploration
             ``frame`` has all variables with their Bayes factors, and why they are left out;
-            ``order`` is for `Survey.event_tree`.
+            ``event_tree`` builds the tree of the order.
 
         Raises
         ------

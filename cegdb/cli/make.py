@@ -59,7 +59,7 @@ from cegdb.demo import DemoName
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from cegdb.api import ChainEventGraph, Database, StagedTree, Survey
+    from cegdb.api import ChainEventGraph, Database, Exploration, StagedTree, Survey
 
 
 @main.command()
@@ -216,13 +216,14 @@ def run(
     with opened(None if db is None else str(db), makes=True) as database:
         with database.transaction():
             survey = ingest_file(database, file, new_name, options, replace=replace)
+            source: Survey | Exploration = survey
             if exploring is not None:
                 with working("screening variables", database):
-                    exploration = survey.explore(exploring.pop("outcome"), **exploring)
-                say(exploration.summary)
-                of_tree["order"] = exploration.order
+                    source = survey.explore(exploring.pop("outcome"), **exploring)
+                say(source.summary.partition("\nnote: ")[0])  # the tree has the note
+                of_tree.pop("order", None)
             with working("building the event tree", database):
-                tree = survey.event_tree(new_name, replace=replace, like=like, **of_tree)
+                tree = source.event_tree(new_name, replace=replace, like=like, **of_tree)
             say(tree.own_summary)
             with working("learning stages", database):
                 staged = tree.learn_stages(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from cegdb.errors import agreeing, counted, listed
+from cegdb.findings import Screening
 
 Row: TypeAlias = "dict[str, object]"
 
@@ -121,6 +122,17 @@ class ExplorationResult:
         return self.n_screened * math.exp(-self.log_threshold)
 
     @property
+    def screening(self) -> Screening | None:
+        """What a tree of the order keeps of it; None if no variable was chosen by the rows."""
+        chosen = [
+            x for x in sorted(self.variables, key=_rank) if x.position and x.given is not None
+        ]
+        if not chosen:
+            return None
+        names = [one.name for one in chosen]
+        return Screening(self.outcome, names, self.n_screened, self.n_known, self.n_by_chance)
+
+    @property
     def summary(self) -> str:
         """The order, how sure it is, what is left out and why."""
         outcome, chosen = repr(self.outcome), [x for x in self.variables if x.position]
@@ -154,7 +166,7 @@ class ExplorationResult:
         effects = self.weighting.get("deff")
         if isinstance(effects, dict) and self.outcome in effects:
             lines.append(f"  counts divided by the design effect {effects[self.outcome]:.3g}")
-        if any(one.given is not None for one in chosen):
+        if self.screening is not None:
             lines.append(
                 "note: variables were chosen by the same rows that the tree counts, so their "
                 "associations look stronger than they are: check them on other rows"

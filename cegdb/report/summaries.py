@@ -156,22 +156,7 @@ def _tree(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:
     zero = details.get("vertices_without_rows", 0)
     if zero:
         lines.append(f"  {counted(zero, 'vertex')} added that nobody reached")
-    return [*lines, *_unexpanded(details)]
-
-
-def _unexpanded(details: Mapping[str, Any]) -> list[str]:
-    """Return where questions after answers that nobody gave stop."""
-    unexpanded = json_column(details, "unexpanded")
-    if not unexpanded:
-        return []
-    n = sum(map(int, unexpanded.values()))
-    first = next(iter(unexpanded))
-    line = (
-        f"  after answers that nobody gave, the tree asks no questions from {first!r} on "
-        f"({counted(n, 'history')} without respondents {agreeing(n, 'end')} there): it would "
-        "have more than twice the situations that somebody reached"
-    )
-    return [line]
+    return lines
 
 
 def _staging(row: Mapping[str, Any], details: Mapping[str, Any]) -> list[str]:

@@ -48,7 +48,10 @@ _POLICY: Final = ("blank", "missing_policy", "sampling_zeros", "gate_min_rows")
 
 @dataclass(frozen=True)
 class _Request:
-    """What a tree is made of; ``former_id`` is the id of a tree to be made again."""
+    """What a tree is made of; ``former_id`` is the id of a tree to be made again.
+
+    ``screening`` says how its variables were chosen, if an exploration did.
+    """
 
     name: str
     order: Sequence[str] | None
@@ -56,6 +59,7 @@ class _Request:
     add_paths: Sequence[object]
     impossible: Sequence[object]
     former_id: int | None = None
+    screening: findings.Screening | None = None
 
 
 def event_tree(
@@ -66,6 +70,7 @@ def event_tree(
     name: str | None = None,
     replace: bool = False,
     max_code: int = MAX_CODE,
+    screening: findings.Screening | None = None,
 ) -> int:
     """Build the event tree of a survey's variables in a given order; return ``tree_id``.
 
@@ -93,7 +98,9 @@ def event_tree(
     with store.writing() as (con, catalog):
         survey = row(catalog, "survey", survey_id)
         name = claim_name(catalog, "tree", name, str(survey["name"]), replace=replace)
-        request = _Request(name, options.order, policy, add_paths, impossible)
+        request = _Request(
+            name, options.order, policy, add_paths, impossible, screening=screening
+        )
         return _build(store, con, catalog, survey, request, max_code)
 
 
@@ -107,6 +114,7 @@ def rebuild_tree(store: Store, tree_id: int, max_code: int = MAX_CODE) -> None:
         former = row(catalog, "survey", tree["survey_id"])
         survey = row(catalog, "survey", former["superseded_by"] or former["survey_id"])
         settings = dict(tree["settings"])
+        screening = settings.get("screening")
         request = _Request(
             tree["name"],
             settings["order"],
@@ -114,6 +122,7 @@ def rebuild_tree(store: Store, tree_id: int, max_code: int = MAX_CODE) -> None:
             settings["add_paths"],
             settings["impossible"],
             tree_id,
+            None if screening is None else findings.Screening(**screening),
         )
         delete_rows(catalog, "tree", tree_id)
         _build(store, con, catalog, survey, request, max_code)
@@ -166,7 +175,9 @@ def _build(
         presumed = steps.fetch("largest_presumed_zero", tree_id=tree_id, most=_MOST_PRESUMED)
         zeros = [dict(zip(_PRESUMED, zero, strict=False)) for zero in presumed]
         found = [
+            *findings.chosen_variables(request.screening, is_new=is_new),
             *_missing_answers(variables, codes, policy, survey["n"]),
+            *findings.unexpanded(codes.unexpanded),
             *findings.presumed_zeros(zeros, presumed[0][-1] if presumed else 0),
             *findings.skipped_paths(skipped or []),
             *findings.thin_situations(steps, tree_id),
@@ -186,6 +197,7 @@ def _build(
             "order": [variable.name for variable in variables],
             **policy.as_json(),
             **paths,
+            **({"screening": request.screening._asdict()} if request.screening else {}),
         },
         **_results(size, codes, presumed, policy, survey["n"]),
         **made_by(time.perf_counter() - started),
@@ -218,7 +230,6 @@ def _results(
             "histories": codes.histories,
             "missing": _missing_counts(codes, policy, n_survey),
             "vertices_without_rows": n_zero,
-            "unexpanded": codes.unexpanded,
             "presumed_zeros": {
                 "n": presumed[0][-1] if presumed else 0,
                 "shown": [dict(zip(_PRESUMED, zero, strict=False)) for zero in presumed],

@@ -11,12 +11,15 @@ import numpy as np
 import pandas as pd
 import pytest
 import sqlalchemy as sa
+from click.testing import CliRunner
 from sqlalchemy.pool import StaticPool
 
+from cegdb.cli import main
 from cegdb.findings import KINDS, joined_text
 from cegdb.store import ConnectionWrapper, migrate
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from cegdb import Database, EventTree, StagedTree
@@ -345,6 +348,134 @@ def test_kinds_are_in_the_order_of_their_consequences() -> None:
     consequences = [kind.consequence for kind in KINDS.values()]
     assert consequences == sorted(consequences)
     assert all(kind.title and kind.advice for kind in KINDS.values())
+
+
+# -----------------------------------------------------------------------------
+# Trees that end early, and variables that the rows chose
+# -----------------------------------------------------------------------------
+
+
+def ended(db: Database) -> EventTree:
+    """Return a tree that stops asking after answers that nobody gave."""
+    rows = np.random.default_rng(1).integers(3, size=(40, 6))
+    return db.ingest(pd.DataFrame(rows).add_prefix("q"), "few").event_tree()
+
+
+def wide(seed: int = 1, n: int = 400) -> pd.DataFrame:
+    """Return an outcome of two questions out of twelve."""
+    draw = np.random.default_rng(seed)
+    frame = pd.DataFrame({f"q{i}": draw.integers(0, 2, n) for i in range(12)})
+    return frame.assign(ill=draw.random(n) < 0.2 + 0.3 * frame.q3 + 0.3 * frame.q8)
+
+
+def explored(db: Database) -> EventTree:
+    """Return a tree of variables that the rows chose."""
+    return db.ingest(wide(), "wide").explore("ill").event_tree()
+
+
+def test_a_tree_that_ends_early_says_where(db: Database) -> None:
+    tree = ended(db)
+    (row,) = found(tree, "unexpanded").to_dict("records")
+    depth = tree.situations.groupby("variable")["n"].agg(["min", "size"])
+    assert depth.loc[row["variable"], "min"] > 0
+    assert row["sentence"].startswith(
+        f"after answers that nobody gave, the tree asks no questions from {row['variable']!r} "
+    )
+    order = tree.settings["order"]
+    first = order.index(row["variable"])
+    before = tree.edges[tree.edges["variable"] == order[first - 1]]
+    n_unreached = (before["n"] == 0).sum()
+    assert f"({n_unreached} histories without respondents end there)" in row["sentence"]
+    assert row["n"] == 0
+    whole = db.surveys["few"].event_tree("whole", order=order[:first])
+    assert found(whole, "unexpanded").empty
+
+
+def test_a_tree_keeps_that_the_rows_chose_its_variables(db: Database) -> None:
+    survey = db.ingest(wide(), "wide")
+    exploration = survey.explore("ill")
+    tree = exploration.event_tree(sampling_zeros="none")
+    assert tree.settings["sampling_zeros"] == "none"
+    chosen = [repr(name) for name in exploration.order[:-1]]
+    assert sorted(chosen) == ["'q3'", "'q8'"]
+    (row,) = found(tree, "chosen_variables").to_dict("records")
+    assert row["sentence"] == (
+        f"{', '.join(chosen)} were chosen from 12 variables by these 400 respondents, for what "
+        "they say about 'ill'; the associations look stronger than they are (if no variable "
+        "had to do with 'ill', at most 0.12 would be expected to be chosen)"
+    )
+    assert (row["n"], row["consequence"], row["variable"]) == (400, 2, "ill")
+    assert exploration.summary.endswith("check them on other rows")
+    assert found(
+        survey.event_tree("by-hand", order=exploration.order), "chosen_variables"
+    ).empty
+    survey.append(wide(2))
+    db.rebuild()
+    for _ in range(2):  # new rows did not choose them, but those that did are named
+        (row,) = found(tree, "chosen_variables").to_dict("records")
+        assert (
+            "were chosen from 12 variables by 400 respondents that the survey had then, "
+            in (row["sentence"])
+        )
+        assert row["n"] == 400
+        survey.refresh(wide(3, 300))
+        db.rebuild()
+    assert int(tree.situations["n"].iloc[0]) == 300
+    assert db.check() == []
+
+
+def test_where_no_rows_chose_a_variable_none_are_said_to_be_chosen(db: Database) -> None:
+    frame = wide().assign(ill=np.random.default_rng(5).random(400) < 0.3)
+    exploration = db.ingest(frame, "noise").explore("ill")
+    assert exploration.order == ["ill"]
+    assert exploration.event_tree().findings().empty
+
+
+def test_run_with_an_outcome_says_once_that_the_rows_chose(tmp_path: Path) -> None:
+    file, stored = tmp_path / "wide.csv", tmp_path / "wide.duckdb"
+    wide().to_csv(file, index=False)
+    done = CliRunner().invoke(main, ["run", str(file), "--outcome", "ill", "--db", str(stored)])
+    assert done.exit_code == 0, done.output
+    assert done.stderr.count("chosen") > 0
+    assert done.stderr.count("look stronger than they are") == 1
+    notes = [line for line in done.stderr.splitlines() if line.startswith("note: ")]
+    assert any("were chosen from 12 variables by these 400 respondents" in one for one in notes)
+    listed = CliRunner().invoke(main, ["findings", str(stored), "wide", "--format", "json"])
+    assert "chosen_variables" in [one["finding"] for one in json.loads(listed.stdout)]
+
+
+@pytest.mark.parametrize(
+    ("made_by", "kind"), [(ended, "unexpanded"), (explored, "chosen_variables")]
+)
+def test_cautions_of_a_tree_are_shown_wherever_findings_are(
+    db: Database, tmp_path: Path, made_by: Callable[[Database], EventTree], kind: str
+) -> None:
+    tree = made_by(db)
+    ceg = tree.learn_stages().to_ceg()
+    first = tree.settings["order"][0]
+    given = ceg.given({first: next(iter(ceg.edges["label"]))}).save("given")
+    (row,) = found(tree, kind).to_dict("records")
+    text = joined_text(row["sentence"], row["advice"])
+    assert f"note: {text}" in tree.summary.splitlines()
+    for made in (ceg.staging, ceg, given):
+        assert found(made, kind)["from_kind"].tolist() == ["tree"]
+        assert f"note: event tree: {text}" in made.summary.splitlines()
+    in_sql = db.sql("select kind from cegdb.findings where finding = $kind", {"kind": kind})
+    assert sorted(in_sql["kind"]) == ["ceg", "ceg", "staging", "tree"]
+    assert KINDS[kind].plain in ceg.report.text("plain")
+    for form in ("paper", "analyst"):
+        assert row["sentence"] in ceg.report.text(form, markdown=False)
+        assert KINDS[kind].title in ceg.report.text(form, markdown=False, min_n=5)
+    assert text in str(ceg.explain())
+    page = ceg.report.page(tmp_path / "page.html").read_text()
+    assert json.dumps(row["sentence"])[1:-1] in page
+    told = json.loads(ceg.export(tmp_path / "graph.json").read_text())["graph"]["findings"]
+    assert row["sentence"] in [one["sentence"] for one in told]
+    # A caption names the two most consequential kinds, those of the object itself first.
+    most = list(dict.fromkeys(ceg.findings().query("consequence < 3")["finding"]))[:2]
+    assert KINDS[kind].title in tree.figure(width_mm=120).caption
+    for picture in (ceg.figure(), ceg.plot.flow(), ceg.staging.plot.probabilities(first)):
+        assert picture.caption.endswith("; ".join(KINDS[one].title for one in most) + ".")
 
 
 # -----------------------------------------------------------------------------

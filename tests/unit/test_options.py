@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 import cegdb
 from cegdb import errors
-from cegdb.api import ChainEventGraph, Database, EventTree, StagedTree, Survey
+from cegdb.api import ChainEventGraph, Database, EventTree, Exploration, StagedTree, Survey
 from cegdb.api.plots import CegPlots, StagingPlots
 from cegdb.api.reports import CegReport, DatabaseReport
 from cegdb.cli import main
@@ -27,6 +27,7 @@ from cegdb.options import (
     CegSettings,
     EffectOptions,
     EffectSettings,
+    ExploredTreeSettings,
     ExploreOptions,
     ExploreSettings,
     IngestOptions,
@@ -77,6 +78,10 @@ METHODS: dict[Callable[..., Any], tuple[Keywords, str]] = {
     Survey.append: (NEW_ROWS, "source"),
     Survey.refresh: (NEW_ROWS, "source"),
     Survey.event_tree: ((TreeSettings, (TreeOptions, LikeOptions), set()), "name replace"),
+    Exploration.event_tree: (
+        (ExploredTreeSettings, (TreeOptions, LikeOptions), {"order"}),
+        "name replace",
+    ),
     Survey.explore: ((ExploreSettings, (ExploreOptions,), {"outcome"}), "outcome"),
     Survey.search_orders: ((OrderSettings, (OrderOptions,), {"variables"}), "variables"),
     EventTree.learn_stages: (
