@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args
 
 import sqlalchemy as sa
@@ -194,17 +195,23 @@ def row(catalog: sa.Connection, kind: Kind, object_id: int) -> dict[str, Any]:
     UnknownNameError
         It was dropped meanwhile.
     """
-    storage = _STORAGE[kind]
-    query = sa.select(storage.table, _is_stale(kind).label("is_stale")).where(
-        storage.table.c[storage.key] == object_id
-    )
-    record = catalog.execute(query).mappings().one_or_none()
+    found = catalog.execute(_query_of(kind), {"object_id": object_id})
+    record = found.mappings().one_or_none()
     if record is None:
         raise UnknownNameError(
             f"this {KIND_WORDS[kind]} no longer exists: it was dropped",
             hint="look it up or make it again",
         )
     return dict(record)
+
+
+@cache
+def _query_of(kind: Kind) -> sa.Select[Any]:
+    """Return the query for the row of one object: building it takes as long as running it."""
+    storage = _STORAGE[kind]
+    return sa.select(storage.table, _is_stale(kind).label("is_stale")).where(
+        storage.table.c[storage.key] == sa.bindparam("object_id")
+    )
 
 
 def _is_stale(kind: Kind) -> sa.ColumnElement[bool]:

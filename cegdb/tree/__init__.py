@@ -162,17 +162,24 @@ def _build(
             policy,
             add_paths,
             impossible,
+            n_rows=survey["n"],
             max_code=max_code,
             is_weighted=is_weighted,
             uses_all=len(variables) == len(of_survey),
         )
         progress.read()
         tree_id = new_id(catalog, "tree") if request.former_id is None else request.former_id
-        _write_tables(steps, tree_id, variables, codes, progress, is_weighted=is_weighted)
+        n_presumed = _write_tables(
+            steps, tree_id, variables, codes, progress, is_weighted=is_weighted
+        )
         if dict(survey["settings"]).get("same"):
             _refuse_equivalent_siblings(steps, tree_id)
         size = steps.fetch("tree_size", tree_id=tree_id)[0]
-        presumed = steps.fetch("largest_presumed_zero", tree_id=tree_id, most=_MOST_PRESUMED)
+        presumed = (
+            steps.fetch("largest_presumed_zero", tree_id=tree_id, most=_MOST_PRESUMED)
+            if n_presumed
+            else []
+        )
         zeros = [dict(zip(_PRESUMED, zero, strict=False)) for zero in presumed]
         found = [
             *findings.chosen_variables(request.screening, is_new=is_new),
@@ -251,11 +258,11 @@ def _write_tables(
     progress: Progress,
     *,
     is_weighted: bool,
-) -> None:
+) -> int:
     """Roll the paths up to the root, go down again, and write vertices and edges.
 
     Counts and heights are known on the way up; depths and parents, which skip florets that
-    vanish, only on the way down.
+    vanish, only on the way down. Return how many answers are presumed impossible.
     """
     chunk_of = {end: chunk for chunk, end in enumerate(codes.chunk_ends[:-1])}
     steps.run("node", level=len(variables), paths=codes.paths)
@@ -289,13 +296,14 @@ def _write_tables(
     steps.run("tree_edge", tree_id=tree_id, vertices=vertices)
     if is_weighted:
         steps.run("squared_weight", tree_id=tree_id, vertices=vertices)
-    if steps.has("presumed_answer"):
-        steps.run(
-            "presumed_zero",
-            tree_id=tree_id,
-            first_level_ids=[variable.first_level_id for variable in variables],
-            vertices=vertices,
-        )
+    if not steps.has("presumed_answer"):
+        return 0
+    return steps.run(
+        "presumed_zero",
+        tree_id=tree_id,
+        first_level_ids=[variable.first_level_id for variable in variables],
+        vertices=vertices,
+    )
 
 
 def _number_vertices(steps: Steps) -> str:

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 MAX_CODE: Final = 1 << 62
 """Path codes stay below this."""
 
+_FEWEST: Final = 100
+"""Only where so many rows lack an answer may it be presumed impossible."""
+
 _PATHS: Final = (
     "The path of each row as one integer, with a digit for each variable: the code of its "
     "answer, or 0 after the row stopped."
@@ -58,7 +61,8 @@ class PathCodes:
 
     ``paths`` is the table of the distinct paths. ``decisions`` are numbers of rows by
     variable; ``n_answered_later`` counts rows that answer a question after a missing answer.
-    ``n_situations`` counts the situations that rows reach, ``n_unreached`` those without rows.
+    ``n_situations`` counts the situations that rows reach, ``n_unreached`` those without rows,
+    if the tree ``has_unreached`` vertices at all.
     ``unexpanded`` has the number of histories without rows at which the tree ends early, by
     the variable that is not asked there any more.
     """
@@ -70,6 +74,7 @@ class PathCodes:
     decisions: dict[str, dict[str, int]] = field(default_factory=dict)
     n_situations: int = 0
     n_unreached: int = 0
+    has_unreached: bool = False
     unexpanded: dict[str, int] = field(default_factory=dict)
 
 
@@ -81,14 +86,16 @@ def code_paths(
     add_paths: Sequence[Mapping[int, int]],
     impossible: Sequence[Mapping[int, int]],
     *,
+    n_rows: int,
     max_code: int,
     is_weighted: bool,
     uses_all: bool,
 ) -> PathCodes:
     """Make the distinct paths of the last chunk, and ``path_prefix``.
 
-    ``add_paths`` and ``impossible`` map indices in the order to codes. ``uses_all`` says
-    whether the tree has all variables of the survey, so that its rows are distinct paths.
+    ``add_paths`` and ``impossible`` map indices in the order to codes. The survey has
+    ``n_rows``. ``uses_all`` says whether the tree has all variables of the survey, so that its
+    rows are distinct paths.
     """
     several = _chunk_end(variables, 0, 0, max_code) < len(variables)
     source = _responses(
@@ -120,6 +127,7 @@ def code_paths(
             variables,
             observed,
             (),
+            n_rows=n_rows,
             max_code=max_code,
             is_weighted=is_weighted,
             adds_zeros=False,
@@ -134,9 +142,11 @@ def code_paths(
         variables,
         policy,
         impossible,
+        n_rows=n_rows,
         max_code=max_code,
         is_weighted=is_weighted,
         n_situations=n_situations,
+        has_unreached=bool(add_paths),
     )
 
 
@@ -154,10 +164,12 @@ def _code_chunks(
     policy: Policy,
     impossible: Sequence[Mapping[int, int]],
     *,
+    n_rows: int,
     max_code: int,
     is_weighted: bool,
     adds_zeros: bool = True,
     n_situations: int | None = None,
+    has_unreached: bool = False,
 ) -> PathCodes:
     """Code one chunk of variables after another, and decide the cells of each variable.
 
@@ -172,7 +184,7 @@ def _code_chunks(
     )
     _first_paths(steps, source, variables[: _chunk_end(variables, 0, 0, max_code)])
     steps.create("path_row", "select * from temp.coded_path", purpose=_PATHS)
-    codes = PathCodes("", n_situations=n_situations or 0)
+    codes = PathCodes("", n_situations=n_situations or 0, has_unreached=has_unreached)
     is_auto = policy.sampling_zeros == "auto"
     places: list[_Place] = []
     start, n_prefixes = 0, 0
@@ -199,7 +211,7 @@ def _code_chunks(
             codes.n_situations += sum(int(rows[0][0]) for rows in counts)
         if adds_zeros and policy.sampling_zeros != "none":
             _impossible_digits(steps, impossible, variables, start, end)
-            _zero_paths(steps, chunk, places, policy, codes)
+            _zero_paths(steps, chunk, places, policy, codes, n_rows)
         codes.chunk_ends.append(end)
         if end >= len(variables):
             codes.paths = _sum_paths(steps, is_weighted=is_weighted)
@@ -498,6 +510,7 @@ def _zero_paths(
     places: Sequence[_Place],
     policy: Policy,
     codes: PathCodes,
+    n_rows: int,
 ) -> None:
     """Append the sampling zeros of a chunk, and the questions below them.
 
@@ -510,18 +523,19 @@ def _zero_paths(
     for level, variable in enumerate(chunk, start):
         digit = places[level].digit
         is_full = is_auto or policy.sampling_zeros == "full"
-        if is_auto:
+        if is_auto and n_rows >= _FEWEST:
             steps.run(
                 "presumed_answer",
                 level=level,
                 n_values=variable.n_values,
+                fewest=_FEWEST,
                 divisor=digit["divisor"],
                 radix=digit["radix"],
             )
         steps.empty("unreached_history", "prefix bigint, is_closed boolean")
-        if is_full and level > 0:
+        if is_full and codes.has_unreached and level > 0:
             _unreached_histories(steps, places[: level + 1])
-        if is_full and is_auto:
+        if is_full and is_auto and codes.has_unreached:
             query = "select count(*) from temp.unreached_history where not is_closed"
             ((n_open,),) = steps.rows(query)
             is_full = not codes.unexpanded and (
@@ -531,9 +545,10 @@ def _zero_paths(
                 codes.n_unreached += n_open
             elif n_open:
                 codes.unexpanded[variable.name] = n_open
-        steps.run(
+        n_zeros = steps.run(
             "zero_path", level=level, n_values=variable.n_values, is_full=is_full, **digit
         )
+        codes.has_unreached = codes.has_unreached or n_zeros > 0
 
 
 def _unreached_histories(steps: Steps, places: Sequence[_Place]) -> None:

@@ -819,6 +819,6 @@ def test_the_macros_ask_a_ceg_given_evidence(db: Database) -> None:
     macro = db.rows(named.format("cegdb.position_probability('asked given')"))[1]
     view = db.rows(named.format("cegdb.positions where ceg = 'asked given'"))[1]
     assert macro == view
-    best = db.rows("from cegdb.most_probable_paths('asked given', 3)")[1]
+    best = db.rows("from cegdb.most_probable_paths('asked given', 3) order by rank")[1]
     names = saved.most_probable_paths(3)
     assert [row[2] for row in best] == names["labels"].tolist()

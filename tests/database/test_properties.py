@@ -614,7 +614,9 @@ def test_stages_of_every_kind_are_the_oracles(
     tree = oracle.event_tree(*table, sampling_zeros=zeros, levels=levels)
     kinds = learn_and_compare(db, tree, event_tree, 2, by, None, None)
     assert ("unobserved" in kinds) == (zeros != "none")
-    sound(db)
+    if zeros != "floret":
+        sound(db)
+        return
     largest = sorted(max(oracle.partition(oracle.hyperstages(tree, by)), key=len))
     groups = dict.fromkeys(largest[::2], "even") | dict.fromkeys(largest[1::2], "odd")
     learn_and_compare(db, tree, event_tree, 2, by, groups, None)
@@ -796,10 +798,9 @@ def exports(db: Database) -> dict[str, bytes]:
     return found
 
 
-def everything(threads: int, *steps: Callable[[Database], object]) -> dict[str, Any]:
+def everything(threads: int, make: Callable[[Database], object]) -> dict[str, Any]:
     with cegdb.open(threads=threads) as db:
-        for step in steps:
-            step(db)
+        make(db)
         return {**tables(db), **exports(db)}
 
 
@@ -892,13 +893,9 @@ def digest(text: str | bytes) -> str:
 
 
 def print_digest() -> None:
-    """Print a digest of all that is made of two surveys; run in processes of their own."""
-    demo, sample = cegdb.demo.DEMOS["chds"].select(), death_tree()
-    found = everything(
-        2,
-        lambda db: all_kinds(db.ingest(demo, name="chds", count="people")),
-        lambda db: all_kinds(ingest(db, sample.rows, sample.order)),
-    )
+    """Print a digest of all that is made of a survey; run in processes of their own."""
+    sample = death_tree()
+    found = everything(2, lambda db: all_kinds(ingest(db, sample.rows, sample.order)))
     sys.stdout.write(digest(repr(sorted(found.items()))))
 
 

@@ -151,6 +151,8 @@ def test_every_step_is_run_writes_the_columns_its_header_names_and_runs_as_shown
         db.ingest(query, "ordered", codebook=ordered, missing=["?"]).event_tree(
             sampling_zeros="none"
         ).learn_stages(method="ordinal", prior="mass")
+        never = "if(i < 100, 'u', 'v') as a, if(i < 100 or i % 2 = 0, 'x', 'y') as b"
+        db.ingest(f"select {never} from range(300) as t(i)", "presumed").event_tree()  # noqa: S608
         survey.search_orders(["b", "c"])
         survey.explore("c")
         tree = tree_in_chunks(

@@ -1,8 +1,8 @@
 -- step:    presumed_answer
 -- mode:    append temp.presumed_answer
 -- purpose: The answers to one variable that are presumed impossible where nobody gave them: at
---          least 100 rows answered there, and if they answered as those elsewhere do, none of
---          them would give it with a probability below one in a million. Those declared
+--          least $fewest rows answered there, and if they answered as those elsewhere do, none
+--          of them would give it with a probability below one in a million. Those declared
 --          impossible are left out.
 -- reads:   path_row, impossible_digit
 -- writes:  presumed_answer(level, prefix, digit, n, n_with, n_without, log_p0)
@@ -10,6 +10,7 @@
 --          divisor BIGINT, what the variable's digit of a path code is multiplied by
 --          radix INTEGER, number of its digits
 --          n_values INTEGER, digits 1 .. n_values are values
+--          fewest BIGINT, situations of fewer rows are no evidence
 -- source:  docs/theory.md, section 14 (Structural and sampling zeros)
 with answer as (
     select
@@ -57,7 +58,7 @@ absent as (
     from floret as f
     cross join total as t
     left join answer as a on f.prefix = a.prefix and t.digit = a.digit
-    where f.n >= 100 and a.prefix is null
+    where f.n >= $fewest and a.prefix is null
 ),
 
 impossible as (
