@@ -190,8 +190,7 @@ UNGATED = [("auto", "prefix"), ("structural", "complete"), ("missing", "category
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("policy", POLICIES)
-@pytest.mark.parametrize("of_tree", ["auto", "structural", "missing"])
+@pytest.mark.parametrize(("of_tree", "policy"), [*UNGATED, ("auto", "category")])
 def test_a_gate_decides_before_blanks_and_a_blank_may_be_unknown(
     database: Database, of_tree: Any, policy: Any
 ) -> None:

@@ -315,6 +315,7 @@ def model(database: Database) -> ChainEventGraph:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", STREAMS)
 def test_a_file_like_object_is_read(
     db: Database,

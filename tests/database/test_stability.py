@@ -677,6 +677,7 @@ def test_robust_intervals_are_those_of_each_hyperstage(db: Database, deff: Any) 
             assert ours == pytest.approx(values, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("source", "deff"), [("chds", None), ("skipped", 3.0)])
 def test_edges_have_the_interval_of_their_own_position(
     db: Database, source: str, deff: Any

@@ -319,6 +319,7 @@ def several(*changes: Callable[[list[list[Any]]], object]) -> Callable[..., obje
     return change
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["csv", "xlsx"])
 @pytest.mark.parametrize(
     ("change", "message"),

@@ -652,6 +652,7 @@ def test_errors_are_ours(db: Database) -> None:
         ceg.report.text()
 
 
+@pytest.mark.slow
 def test_merges_that_tests_allowed_are_not_said_to_improve_the_score(db: Database) -> None:
     tested = db.demo("falls")
     assert tested.staging.merges["log_bayes_factor"].min() < 0

@@ -249,6 +249,7 @@ def test_a_ceg_given_evidence_names_the_one_to_trace(gated: Survey) -> None:
             found.trace()
 
 
+@pytest.mark.slow
 def test_a_situation_that_nobody_reached_is_predicted_again(db: Database) -> None:
     rows = "select * from (values ('n', null), ('n', null), ('n', null), ('y', 'n')) as t(x, y)"
     survey = db.ingest(rows, "s", levels={"y": ["n", "unseen"]})

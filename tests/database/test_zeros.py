@@ -112,6 +112,7 @@ def test_what_is_declared_impossible_is_not_presumed(db: Database) -> None:
     assert ("Crew", "Female", "Child") not in zero_edges(tree)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("zeros", ["auto", "full"])
 @pytest.mark.parametrize("gate", ["one", "both", "either"])
 def test_a_history_that_nobody_has_is_not_asked_behind_a_closed_gate(
@@ -154,6 +155,7 @@ def test_a_history_that_nobody_has_is_not_asked_behind_a_closed_gate(
                 assert ((area, smokes, vapes) in labels) == asked[gate], (area, smokes, vapes)
 
 
+@pytest.mark.slow
 def test_a_tree_has_at_most_twice_the_situations_that_somebody_reached(db: Database) -> None:
     tree = db.ingest(survey_file("glass"), name="s").event_tree()
     n_reached = (tree.situations["n"] > 0).sum()
@@ -248,6 +250,7 @@ def test_or_one_of_its_own(titanic: EventTree) -> None:
     assert edges[["low", "high"]].to_numpy().tolist() == [[0, 1], [0, 1]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("unobserved", "message"),
     [
@@ -267,6 +270,7 @@ def test_what_cannot_be_joined_is_refused(
         titanic.learn_stages(unobserved=unobserved)
 
 
+@pytest.mark.slow
 def test_a_rebuild_gives_situations_nobody_reached_what_the_settings_say(
     db: Database, titanic: EventTree
 ) -> None:
@@ -331,12 +335,14 @@ def test_regions_of_few_people_are_one_group(db: Database, tmp_path: Path) -> No
     assert found.high >= 1 - 0.05 ** (1 / 15)
 
 
+@pytest.mark.slow
 def test_regions_of_many_people_are_one_group_too(db: Database, tmp_path: Path) -> None:
     ceg = honest(db, regions(500))
     assert len(ceg.staging.stages.query("variable == 'ill'")) == 1
     assert [line for line in sentences(ceg, tmp_path) if FROM_ABSENCE.search(line)] == []
 
 
+@pytest.mark.slow
 def test_a_party_that_does_not_stand_is_told_with_its_evidence(
     db: Database, tmp_path: Path
 ) -> None:
@@ -368,6 +374,7 @@ def test_sentences_about_the_titanic_say_what_was_seen(db: Database, tmp_path: P
     assert found.high == pytest.approx(1 - 0.05 ** (1 / 13))
 
 
+@pytest.mark.slow
 def test_a_new_row_may_give_an_answer_that_was_presumed_impossible(db: Database) -> None:
     survey = db.ingest(survey_file("Titanic"), name="s")
     tree = survey.event_tree(order=["Class", "Age", "Survived"])

@@ -134,6 +134,7 @@ def test_each_situation_has_the_same_prior(
     }
 
 
+@pytest.mark.slow
 @every_file
 @both_peers
 def test_hyperstages_stages_and_score_are_the_same(

@@ -73,6 +73,7 @@ def test_many_distinct_situations_have_the_correlation_of_their_moments() -> Non
     assert mass == pytest.approx([2.0, 6.0], rel=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n_situations", "n_rows", "correlation"),
     [(3, 100, 0.1), (5, 15, 0.05), (20, 15, 0.0), (20, 200, 0.02), (60, 50, 0.1)],
