@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -27,17 +29,31 @@ if TYPE_CHECKING:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option that runs every test."""
-    parser.addoption("--all", action="store_true", help="run every test, also the slow ones")
+    parser.addoption(
+        "--all", action="store_true", help="run every case of every test, also the slow ones"
+    )
+
+
+FEW_CASES = 5
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the slow tests, unless --all is given or a test is named."""
+    """Leave out slow tests and some of many cases, unless --all is given or a test is named."""
     if config.getoption("--all") or any("::" in argument for argument in config.args):
         return
-    slow = [item for item in items if item.get_closest_marker("slow")]
-    if slow:
-        config.hook.pytest_deselected(items=slow)
-        items[:] = [item for item in items if not item.get_closest_marker("slow")]
+    cases = defaultdict(list)
+    for item in items:
+        if not item.get_closest_marker("slow"):
+            cases[item.nodeid.partition("[")[0]].append(item)
+    kept = {item for of_test in cases.values() for item in spread(of_test)}
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = [item for item in items if item in kept]
+
+
+def spread(cases: list[pytest.Item]) -> list[pytest.Item]:
+    """Return the cases, or the first, the last and some between if there are many."""
+    step = max(1, (len(cases) - 1) / (FEW_CASES - 1))
+    return [cases[round(i * step)] for i in range(min(len(cases), FEW_CASES))]
 
 
 def pytest_sessionstart() -> None:
@@ -46,7 +62,12 @@ def pytest_sessionstart() -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Copy demos in memory too, from now on: the doctest of the method was to be found."""
+    """Copy demos in memory too, from now on: the doctest of the method was to be found.
+
+    What was collected stays, so that the garbage collector need not look at it again.
+    """
+    gc.collect()
+    gc.freeze()
     Database.demo = demo_of_template  # type: ignore[method-assign]
 
 
