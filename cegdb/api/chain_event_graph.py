@@ -25,7 +25,7 @@ from cegdb.errors import (
 )
 from cegdb.evidence import All, answers, evidence_of, from_json, refuse_soft_evidence
 from cegdb.findings import texts
-from cegdb.options import EffectOptions, EffectSettings
+from cegdb.options import AnswerOptions, EffectOptions, EffectSettings
 from cegdb.store.catalog import ceg_and_parents, staging_of
 from cegdb.trace import MAX_VALUES, trace
 
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from cegdb.evidence import EvidenceLike
     from cegdb.independence.association import GivenRows, IndependenceTest
     from cegdb.independence.separation import Independence, Parts
+    from cegdb.inference.answer_intervals import AnswerIntervals
     from cegdb.inference.compiled_model import CompiledModel
     from cegdb.inference.queries import ConditionedModel
     from cegdb.options import Absent, EdgeInfo, Kind, PosteriorSettings
@@ -117,6 +118,7 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
             self._compiled().ceg,
             self._rows("positions", "ceg", "position_id", None),
             self._rows("ceg_edges", "ceg", "source_id", None),
+            intervals=self._intervals_or_none(),
             n_left_out=int(summary.get("rows_left_out", 0)),
             is_conditioned=self._row()["staging_id"] is None,
             order=names,
@@ -124,6 +126,13 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
             statements=statements,
             ordered=self._ordered_outcome(names),
         )
+
+    def _intervals_or_none(self) -> AnswerIntervals | None:
+        """Return what makes the intervals of answers, unless its survey has changed."""
+        try:
+            return self._intervals(AnswerOptions())
+        except StaleError:
+            return None
 
     def _ordered_outcome(self, order: Sequence[str]) -> OrderedOutcome | None:
         """Return the mean scores of the last answer, if the codebook orders its labels."""
@@ -1024,11 +1033,13 @@ class ChainEventGraph(StoredModel[ConditionedCeg]):
         People:
           - CEG 'survey' has 80 respondents, 3 positions and 3 stages
         Answers to y:
-          - 80 respondents were asked y, at 2 positions; probabilities: False 0.622, True 0.378
-          - y = False is most probable at w2 (n = 40; most often after x = 1): 0.744; \
-least probable at w1 (n = 40; most often after x = 0): 0.500
+          - 80 respondents were asked y, at 2 positions; probabilities: False 0.622 \
+(0.516 to 0.725), True 0.378 (0.275 to 0.484)
+          - y = False is most probable at w2 (n = 40; most often after x = 1): 0.744 \
+(0.602 to 0.864); least probable at w1 (n = 40; most often after x = 0): 0.500 (0.350 to 0.650)
         Associations with y:
-          - x: the probability of y = False is 0.744 for 1 (n = 40) and 0.500 for 0 (n = 40)
+          - x: the probability of y = False is 0.744 (0.602 to 0.864) for 1 (n = 40) and \
+0.500 (0.350 to 0.650) for 0 (n = 40)
         What each answer depends on:
           - y depends on x in every context: no two answers to x lead to the same stage
         """

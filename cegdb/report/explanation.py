@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from cegdb.inference.answer_intervals import AnswerIntervals
     from cegdb.inference.compiled_model import CompiledModel
     from cegdb.inference.propagation import Floats, Ints
     from cegdb.inference.queries import ConditionedModel
@@ -36,12 +37,17 @@ class Counts(NamedTuple):
     """The respondents of a CEG by node and edge, and what its staging says.
 
     ``is_conditioned``: the CEG is given evidence, so that answers may lead out of it.
+    ``low`` and ``high`` are the ends of the interval of each edge, NaN where it has none;
+    ``intervals`` makes those of other probabilities, if its survey has not changed.
     ``parents`` and ``statements`` are sentences on what answers depend on, most people first
     (``docs/theory.md``, section 9.2). ``ordered`` is on the last answer, if it is ordered.
     """
 
     n: Ints
     n_taken: Ints
+    low: Floats
+    high: Floats
+    intervals: AnswerIntervals | None
     n_left_out: int
     is_conditioned: bool
     stage_names: Mapping[int, str]
@@ -105,6 +111,7 @@ def count_people(
     positions: Sequence[Mapping[str, object]],
     edges: Sequence[Mapping[str, object]],
     *,
+    intervals: AnswerIntervals | None,
     n_left_out: int,
     is_conditioned: bool,
     order: Sequence[str],
@@ -114,13 +121,15 @@ def count_people(
 ) -> Counts:
     """Return the respondents of a CEG, from rows of its views."""
     n = {row["position_id"]: row["n"] for row in positions}
-    taken = {(row["source_id"], row["label"]): row["n"] for row in edges}
+    row_of = {(row["source_id"], row["label"]): row for row in edges}
     sources = ceg.position_id[ceg.graph.source].tolist()
+    taken = [row_of[edge] for edge in zip(sources, ceg.edge_labels, strict=True)]
     return Counts(
         np.array([n[i] for i in ceg.position_id.tolist()], np.int64),
-        np.array(
-            [taken[edge] for edge in zip(sources, ceg.edge_labels, strict=True)], np.int64
-        ),
+        np.array([row["n"] for row in taken], np.int64),
+        np.array([row["low"] for row in taken], np.float64),
+        np.array([row["high"] for row in taken], np.float64),
+        intervals,
         n_left_out,
         is_conditioned,
         names_of_stages(positions),
@@ -135,7 +144,7 @@ def explain(ceg: CompiledModel, counts: Counts) -> Explanation:
     """Return what a CEG says: people, the last answer, associations, cuts, independence.
 
     A section has at most 6 sentences, and how many more there are. Probabilities are posterior
-    means; differences below 0.005 are left out.
+    means, with their intervals of 95 %; differences below 0.005 are left out.
     """
     sections = [("People", _people(ceg, counts))]
     if (ceg.variable == MIXED).any():
@@ -203,23 +212,49 @@ def _outcome(given: ConditionedModel, counts: Counts, last: str) -> tuple[str, .
     nodes = np.flatnonzero(ceg.variable == index)
     n = int(counts.n[nodes].sum())
     (labels,), probability = distribution(given, [last])
-    each = [f"{x} {p:.3f}" for x, p in zip(labels, probability.tolist(), strict=True)]
+    low, high = _limits_of(counts, [last], [labels], probability)
+    each = [
+        f"{label} {_share_text(*of_label)}"
+        for label, *of_label in zip(labels, probability, low, high, strict=True)
+    ]
     of_all = (
         f"{counted(n, 'respondent')} {'was' if n == 1 else 'were'} asked {last}, at "
         f"{counted(len(nodes), 'position')}; probabilities: {listed(each, most=MOST)}"
     )
     sentences = _mean_sentences(ceg, counts, counts.ordered, last) if counts.ordered else []
     is_last = ceg.edge_variable == index
-    table = np.zeros((len(nodes), len(ceg.variables[index].labels)))
     at = np.searchsorted(nodes, ceg.graph.source[is_last])
-    table[at, ceg.label[is_last]] = ceg.probability[is_last]
-    spread = np.round(table.max(axis=0) - table.min(axis=0), 12)
+    table = np.zeros((3, len(nodes), len(ceg.variables[index].labels)))
+    table[:, at, ceg.label[is_last]] = np.stack((ceg.probability, counts.low, counts.high))[
+        :, is_last
+    ]
+    spread = np.round(table[0].max(axis=0) - table[0].min(axis=0), 12)
     for label in np.argsort(-spread, kind="stable")[: _MOST_LABELS if len(spread) > 2 else 1]:
         if spread[label] < _SMALLEST:
             break
         answer = f"{last} = {ceg.variables[index].labels[label]}"
-        sentences.append(_extremes(ceg, counts, answer, nodes, table[:, label]))
+        sentences.append(_extremes(ceg, counts, answer, nodes, table[:, :, label]))
     return of_all, *sentences
+
+
+def _limits_of(
+    counts: Counts,
+    names: Sequence[str],
+    columns: Sequence[Sequence[str]],
+    probability: Floats,
+) -> tuple[Floats, Floats]:
+    """Return the ends of the intervals of labels, given those of all variables but the last."""
+    if counts.intervals is None:
+        unknown = np.full(len(probability), np.nan)
+        return unknown, unknown
+    limits = counts.intervals.of_answers(names, columns, probability, len(names) - 1)
+    return limits.low, limits.high
+
+
+def _share_text(probability: float, low: float, high: float) -> str:
+    """Return a probability, and its interval if it has one."""
+    text = f"{probability:.3f}"
+    return text if np.isnan(low) else f"{text} ({low:.3f} to {high:.3f})"
 
 
 def _mean_sentences(
@@ -262,12 +297,16 @@ def _position_mean(
 
 
 def _extremes(
-    ceg: CompiledModel, counts: Counts, answer: str, nodes: Ints, share: Floats
+    ceg: CompiledModel, counts: Counts, answer: str, nodes: Ints, shares: Floats
 ) -> str:
-    """Return where an answer is most and least probable, and where it does not occur."""
+    """Return where an answer is most and least probable, and where it does not occur.
+
+    ``shares`` has a column for each node: its probability, and the ends of the interval.
+    """
+    share = shares[0]
     occurs = np.flatnonzero(share > 0)
     most, least = (
-        f"{_position_text(ceg, counts, int(nodes[i]))}: {share[i]:.3f}"
+        f"{_position_text(ceg, counts, int(nodes[i]))}: {_share_text(*shares[:, i])}"
         for i in (occurs[np.argmax(share[occurs])], occurs[np.argmin(share[occurs])])
     )
     if len(occurs) == 1:
@@ -316,9 +355,13 @@ def _associations(
         high, low = int(np.argmax(share[:, column])), int(np.argmin(share[:, column]))
         if spread[column] < _SMALLEST:
             continue
+        two = [high, low]
+        given_ones, asked = [rows[row] for row in two], [columns[column]] * 2
+        compared = share[two, column]
+        ends = _limits_of(counts, [name, last], [given_ones, asked], compared)
         cases = [
-            f"{share[row, column]:.3f} for {_answer(ceg, counts, name, rows[row])}"
-            for row in (high, low)
+            f"{_share_text(*of_row)} for {_answer(ceg, counts, name, label)}"
+            for label, *of_row in zip(given_ones, compared, *ends, strict=True)
         ]
         sentence = (
             f"{name}: the probability of {last} = {columns[column]} is {' and '.join(cases)}"

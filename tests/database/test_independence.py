@@ -722,10 +722,34 @@ def test_an_explanation_has_the_numbers_of_the_tables(chds: ChainEventGraph) -> 
         row = chds.positions.set_index("position").loc[position]
         edge = chds.edges.set_index(["source", "label"]).loc[(position, "No")]
         assert f"{kind} probable at {position} (n = {row['n']}; most often after " in text
-        assert f"): {edge['probability']:.3f}" in text
+        assert f"): {with_limits(edge)}" in text
     shown = chds.distribution("Admission", by="Events").set_index(["Events", "Admission"])
-    low = shown.loc[("Low", "No"), "probability"]
-    assert f"Events: the probability of Admission = No is {low:.3f} for Low (n = 329)" in text
+    low = with_limits(shown.loc[("Low", "No")])
+    assert f"Events: the probability of Admission = No is {low} for Low (n = 329)" in text
+    for row in chds.marginals("Admission").to_dict("records"):
+        assert f"{row['label']} {with_limits(row)}" in text
+
+
+def with_limits(row: Any) -> str:
+    return f"{row['probability']:.3f} ({row['low']:.3f} to {row['high']:.3f})"
+
+
+@pytest.mark.slow
+def test_an_explanation_of_weights_that_have_changed_has_no_new_intervals(
+    db: Database,
+) -> None:
+    rows = "select i % 2 as x, i % 8 < 3 as y, 1.5 as w from range(80) t(i)"
+    ceg = (
+        db.ingest(rows, "changing", weight="w")
+        .event_tree()
+        .learn_stages(weighting="total")
+        .to_ceg()
+    )
+    db.surveys["changing"].append(rows)
+    said = str(ceg.explain())
+    assert "probabilities: False 0.622, True 0.378" in said
+    edge = ceg.edges.set_index(["source", "label"]).loc[("w2", "False")]
+    assert f"): {with_limits(edge)};" in said
 
 
 @pytest.mark.slow
@@ -735,7 +759,8 @@ def test_an_explanation_says_where_an_answer_does_not_occur(db: Database) -> Non
     full = survey.event_tree(sampling_zeros="none").full().to_ceg()
     sentence = dict(full.explain().sections)["Answers to y"][1]
     assert re.fullmatch(
-        r"y = \w is most probable at w\d .*: 0\.\d+; least probable at w\d .*: 0\.[1-9]\d+; "
+        r"y = \w is most probable at w\d .*: 0\.\d+ \(.*\); "
+        r"least probable at w\d .*: 0\.[1-9]\d+ \(.*\); "
         r"it does not occur at w\d \(n = 20\)",
         sentence,
     )
@@ -802,8 +827,10 @@ def test_a_ceg_given_evidence_is_explained_as_far_as_it_asks(db: Database) -> No
         "10 respondents do not reach the end, because an answer is missing or ruled out by the "
         "evidence"
     )
-    assert said["Answers to y"] == (
-        "10 respondents were asked y, at 1 position; probabilities: c 0.500, d 0.500",
+    (sentence,) = said["Answers to y"]
+    assert sentence == (
+        "10 respondents were asked y, at 1 position; probabilities: c 0.500 (0.224 to 0.776), "
+        "d 0.500 (0.224 to 0.776)"
     )
 
 
@@ -830,7 +857,10 @@ def test_a_ceg_of_one_variable_is_explained(db: Database) -> None:
         .to_ceg()
         .explain()
     )
-    assert "2 respondents were asked x, at 1 position; probabilities: a 0.500, b 0.500" in said
+    assert (
+        "2 respondents were asked x, at 1 position; probabilities: a 0.500 (0.061 to 0.939), "
+        "b 0.500 (0.061 to 0.939)"
+    ) in said
 
 
 @pytest.mark.slow

@@ -212,7 +212,9 @@ def test_with_min_n_the_file_holds_what_is_shown_of_the_ceg_and_no_other_count(
     assert isinstance(found["merges"], str)
     assert [table["view"] for table in found["tables"]] == ["positions", "ceg_edges"]
     assert not any(table["sql"] for table in found["tables"])
-    assert isinstance(model_of(ceg, 2)["inference"], dict)
+    of_marginals = model_of(ceg, 2)["inference"]
+    assert of_marginals["n"] is None
+    assert not any(any(one["limits"]) for one in of_marginals["variables"])
 
 
 def test_a_large_ceg_is_drawn_in_part_and_says_of_how_many(made: Database) -> None:
@@ -371,6 +373,16 @@ TOLD = """async (name) => {
 }"""
 
 
+def limits_shown(page: Any) -> dict[str, str]:
+    """Return the tooltip of the line across each bar of an answer."""
+    return dict(
+        page.eval_on_selector_all(
+            "#evidence .whisker",
+            "all => all.map((one) => [one.parentNode.previousSibling.title, one.title])",
+        )
+    )
+
+
 @pytest.mark.slow
 def test_evidence_in_the_page_is_that_of_the_database_or_impossible(
     opened: Callable[..., Any], made: Database
@@ -389,6 +401,13 @@ def test_evidence_in_the_page_is_that_of_the_database_or_impossible(
 
     page = opened("gated")
     close = {"rel": 0, "abs": 1e-9}
+    n = ceg.positions["n"].iloc[0]
+    assert page.inner_text("#evidence > p").endswith(f": 95\xa0% intervals (n\xa0=\xa0{n}).")
+    # Lines across the bars, of answers in the order of the page; their tooltips give both ends.
+    assert limits_shown(page) == {
+        f"{row.variable} = {row.label}": f"95 % interval {row.low:.3f}\u2013{row.high:.3f}"
+        for row in ceg.marginals().itertuples()
+    }
     asked: list[dict[str, list[str]]] = [
         {"y": ["p"]},
         {"y": ["not applicable"]},
@@ -399,6 +418,8 @@ def test_evidence_in_the_page_is_that_of_the_database_or_impossible(
         for name, labels in evidence.items():
             for label in labels:
                 page.get_by_title(f"{name} = {label}", exact=True).click()
+        assert limits_shown(page) == {}
+        assert "cegdb marginals with --given" in page.inner_text("#evidence > p")
         given = ceg.given(evidence)
         probability = page.locator("#given [data-value]").get_attribute("data-value")
         assert float(probability) == pytest.approx(given.probability_of_evidence, **close)

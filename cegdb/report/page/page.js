@@ -75,6 +75,8 @@
     evidence: "Evidence",
     evidenceHelp: "Click answers to add evidence; all probabilities change. Several answers of a variable mean any of them. "
       + "People who are not asked count as \u201cnot applicable\u201d.",
+    whiskers: (n) => ` Lines across the bars: 95\u00a0% intervals (n\u00a0=\u00a0${count(n)}).`,
+    noWhiskers: " There are no intervals here with evidence: cegdb marginals with --given gives them.",
     remove: "Remove",
     clear: "Clear",
     impossible: "Impossible: no path agrees with ",
@@ -810,7 +812,8 @@
       box.append(el("p", { class: "notice", id: "evidence-off" }, model.inference));
       return;
     }
-    box.append(el("p", { class: "soft" }, isGiven() ? TEXT.ticks : TEXT.evidenceHelp));
+    const about = inference.n === null ? "" : isGiven() ? TEXT.noWhiskers : TEXT.whiskers(inference.n);
+    box.append(el("p", { class: "soft" }, (isGiven() ? TEXT.ticks : TEXT.evidenceHelp) + about));
     inference.variables.forEach((variable, at) => {
       const known = evidence.get(at) || new Set();
       const rows = el("div", { class: "bars" });
@@ -818,9 +821,10 @@
         const before = prior.marginals[at][index];
         if (before === 0 && !known.has(label)) return;
         const value = now.marginals ? now.marginals[at][index] : null;
+        const [low, high] = (!isGiven() && variable.limits[index]) || [];
         rows.append(el("button", { type: "button", class: "text", title: TEXT.answer(visible(variable.name), visible(label)),
           "aria-pressed": String(known.has(label)), "data-toggle": `${at}.${index}`, on: () => toggle(at, label) }, surveyText(label)),
-        track({ value, mark: isGiven() ? before : undefined, says: TEXT.before(probability(before)) }),
+        track({ value, low, high, mark: isGiven() ? before : undefined, says: TEXT.before(probability(before)) }),
         number(value, probability(value)));
       });
       if (rows.children.length) box.append(el("div", { class: "variable" }, surveyText(variable.name)), rows);

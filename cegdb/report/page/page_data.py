@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from cegdb.errors import GraphError, QueryError
-from cegdb.evidence import from_json
+from cegdb.errors import GraphError, QueryError, StaleError
+from cegdb.evidence import All, from_json
 from cegdb.findings import findings_of
+from cegdb.inference.answer_intervals import AnswerIntervals
 from cegdb.inference.automata import occurs_always
 from cegdb.inference.compiled_model import compile_ceg
+from cegdb.inference.counted_tree import counted_tree
+from cegdb.inference.queries import condition, marginal
 from cegdb.ingest.coding.variables import NOT_APPLICABLE
 from cegdb.report.lineage import lineage_of
 from cegdb.report.page import page_text
@@ -24,6 +27,11 @@ if TYPE_CHECKING:
     from cegdb.report.lineage import Lineage
     from cegdb.report.page.page_reader import Content, Limits
     from cegdb.store import Store
+
+
+_LEVEL: Final = 0.95
+_MOST_VERTICES: Final = 200_000
+"""The limits of answers are left out where reading so large a tree would take long."""
 
 
 def page_model(store: Store, ceg_id: int, min_n: int | None, limits: Limits) -> dict[str, Any]:
@@ -52,7 +60,9 @@ def page_model(store: Store, ceg_id: int, min_n: int | None, limits: Limits) -> 
         "stages": _stages(content),
         "ceg": _ceg(content, stage_at, edge_of, node_of, notices),
         "tree": _tree(content, min_n, stage_at, edge_of, node_of, notices),
-        "inference": why_not if compiled is None else _inference(compiled),
+        "inference": (
+            why_not if compiled is None else _inference(store, lineage, compiled, min_n)
+        ),
         "merges": merge_log(store, lineage, content, min_n),
         "tables": page_text.tables(store, lineage, content, min_n, limits.rows),
         "notices": page_text.warnings(found, min_n) + notices,
@@ -75,17 +85,32 @@ def _compiled(
     return compiled, ""
 
 
-def _inference(compiled: CompiledModel) -> dict[str, Any]:
+def _inference(
+    store: Store, lineage: Lineage, compiled: CompiledModel, min_n: int | None
+) -> dict[str, Any]:
     graph = compiled.graph
+    n: int | None = None
+    limits_of: dict[tuple[str, str], list[float]] = {}
+    # Limits rest on counts of the tree, which are hidden where small ones are.
+    if not min_n and lineage.tree["n_vertices"] <= _MOST_VERTICES:
+        n, limits_of = _limits(store, lineage, compiled)
     variables = []
     for number, one in enumerate(compiled.variables):
         is_always = occurs_always(compiled, number)
         labels = list(one.labels)
         if not is_always and NOT_APPLICABLE not in labels:
             labels.append(NOT_APPLICABLE)
-        variables.append({"name": one.name, "labels": labels, "occurs_always": is_always})
+        variables.append(
+            {
+                "name": one.name,
+                "labels": labels,
+                "limits": [limits_of.get((one.name, label)) for label in labels],
+                "occurs_always": is_always,
+            }
+        )
     return {
         "variables": variables,
+        "n": n,
         "absent": NOT_APPLICABLE,
         "nodes": graph.n_nodes,
         "source": graph.source.tolist(),
@@ -94,6 +119,30 @@ def _inference(compiled: CompiledModel) -> dict[str, Any]:
         "label": compiled.label.tolist(),
         "probability": compiled.probability.tolist(),
     }
+
+
+def _limits(
+    store: Store, lineage: Lineage, compiled: CompiledModel
+) -> tuple[int | None, dict[tuple[str, str], list[float]]]:
+    """Return the respondents of the CEG, and the limits of each answer's probability.
+
+    There are none if its survey has changed and intervals need its rows.
+    """
+    model = condition(compiled, All(()))
+    try:
+        tree = counted_tree(store, compiled, ceg_id=lineage.ceg["ceg_id"])
+    except StaleError:
+        return None, {}
+    intervals = AnswerIntervals(tree, model, _LEVEL)
+    n: int | None = None
+    limits_of: dict[tuple[str, str], list[float]] = {}
+    for one in compiled.variables:
+        labels, probability = marginal(model, one.name)
+        limits = intervals.of_answers([one.name], [labels], probability, 0)
+        n = int(limits.n[0])
+        ends = zip(labels, limits.low.tolist(), limits.high.tolist(), strict=True)
+        limits_of |= {(one.name, label): [low, high] for label, low, high in ends}
+    return n, limits_of
 
 
 def _stages(content: Content) -> list[dict[str, Any]]:
