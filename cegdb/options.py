@@ -592,19 +592,6 @@ class LikeOptions:
             check_choice("like", self.like, get_args(Like), StagingError)
 
 
-class TreeSettings(TypedDict, total=False):
-    """Settings of `TreeOptions` and `LikeOptions`."""
-
-    like: Like | None
-    order: Sequence[str] | None
-    blank: Blank
-    missing_policy: MissingPolicy
-    sampling_zeros: SamplingZeros
-    add_paths: Sequence[Path]
-    impossible: Sequence[Path]
-    gate_min_rows: int
-
-
 class ExploredTreeSettings(TypedDict, total=False):
     """Settings of `TreeOptions` and `LikeOptions` but the order, which was explored."""
 
@@ -615,6 +602,12 @@ class ExploredTreeSettings(TypedDict, total=False):
     add_paths: Sequence[Path]
     impossible: Sequence[Path]
     gate_min_rows: int
+
+
+class TreeSettings(ExploredTreeSettings, total=False):
+    """Settings of `TreeOptions` and `LikeOptions`."""
+
+    order: Sequence[str] | None
 
 
 @dataclass(frozen=True)

@@ -77,6 +77,11 @@ class Exploration(Displayed):
         """The order, how sure it is, and which variables are left out and why."""
         return self._result.summary
 
+    @property
+    def own_summary(self) -> str:
+        """The summary without what the tree of the order says too."""
+        return self._result.own_summary
+
     def rows(self) -> tuple[list[str], list[list[object]]]:
         """Return column names and rows, as `frame` has them.
 

@@ -220,7 +220,7 @@ def run(
             if exploring is not None:
                 with working("screening variables", database):
                     source = survey.explore(exploring.pop("outcome"), **exploring)
-                say(source.summary.partition("\nnote: ")[0])  # the tree has the note
+                say(source.own_summary)
                 of_tree.pop("order", None)
             with working("building the event tree", database):
                 tree = source.event_tree(new_name, replace=replace, like=like, **of_tree)

@@ -134,7 +134,18 @@ class ExplorationResult:
 
     @property
     def summary(self) -> str:
-        """The order, how sure it is, what is left out and why."""
+        """The order, how sure it is, what is left out and why, and what may mislead."""
+        if self.screening is None:
+            return self.own_summary
+        return (
+            f"{self.own_summary}\nnote: variables were chosen by the same rows that the tree "
+            "counts, so their associations look stronger than they are: check them on other "
+            "rows"
+        )
+
+    @property
+    def own_summary(self) -> str:
+        """The summary without what the tree of the order says too."""
         outcome, chosen = repr(self.outcome), [x for x in self.variables if x.position]
         chosen.sort(key=_rank)
         n_chosen = len(chosen)
@@ -166,11 +177,6 @@ class ExplorationResult:
         effects = self.weighting.get("deff")
         if isinstance(effects, dict) and self.outcome in effects:
             lines.append(f"  counts divided by the design effect {effects[self.outcome]:.3g}")
-        if self.screening is not None:
-            lines.append(
-                "note: variables were chosen by the same rows that the tree counts, so their "
-                "associations look stronger than they are: check them on other rows"
-            )
         return "\n".join(lines)
 
     def _probability(self, log_bayes_factor: float | None) -> float | None:
