@@ -41,33 +41,59 @@ SUBJECTS = {
     "Changes": ["stale", "drift"],
 }  # fmt: skip
 MACROS = {
-    "paths": "select path, n_edges, probability from cegdb.paths('falls')\n"
+    "paths": "select path, round(probability, 4) as probability, round(low, 4) as low,\n"
+    "    round(high, 4) as high, n\n"
+    "from cegdb.paths('falls')\n"
     "order by probability desc limit 3",
-    "most_probable_paths": "select rank, path, probability\n"
+    "most_probable_paths": "select rank, path, round(probability, 4) as probability,\n"
+    "    round(low, 4) as low, round(high, 4) as high, n\n"
     "from cegdb.most_probable_paths('falls', 2) order by rank",
-    "position_probability": "select position, variable, probability\n"
+    "position_probability": "select position, variable, round(probability, 4) as probability,\n"
+    "    round(low, 4) as low, round(high, 4) as high, n\n"
     "from cegdb.position_probability('falls') order by position_id limit 4",
-    "marginals": "select * from cegdb.marginals('falls')\n"
+    "marginals": "select label, round(probability, 4) as probability,\n"
+    "    round(low, 4) as low, round(high, 4) as high, n\n"
+    "from cegdb.marginals('falls')\n"
     "where variable = 'Fall' order by label",
     "event_probability": "with patients as (\n"
     "    select 1 as patient, 'High Risk' as Risk, 'Fall' as Fall\n"
     "    union all\n"
     "    select 2, 'Low Risk', null\n"
     ")\n"
-    "select * from cegdb.event_probability('falls', 'patients') order by patient",
+    "select patient, event, round(probability, 4) as probability,\n"
+    "    round(low, 4) as low, round(high, 4) as high, n\n"
+    "from cegdb.event_probability('falls', 'patients') order by patient",
     "conditional_probability": "with patients as (\n"
     "    select 'High Risk' as Risk, 'Fall' as Fall\n"
     ")\n"
-    "select event, evidence, probability\n"
+    "select event, evidence, round(probability, 4) as probability,\n"
+    "    round(low, 4) as low, round(high, 4) as high, n\n"
     "from cegdb.conditional_probability('falls', 'patients', ['Fall'])",
     "nearest": "select cegdb.nearest('Comunity', ['Communal', 'Community']) as nearest",
     "ceg_answers": "select source_id, target_id, variable, label, probability\n"
     "from cegdb.ceg_answers('falls') order by source_id, level_id limit 3",
     "row_masses": "",
+    "counted_edges": "select vertex_id, variable, label, n, round(share, 4) as share\n"
+    "from cegdb.counted_edges('falls') order by vertex_id limit 3",
+    "known_variables": "",
+    "agreeing": "with tree as (from cegdb.counted_edges('falls'))\n"
+    "select * from cegdb.agreeing('tree')",
+    "path_limits": "",
+    "share_limits": "select round(limits.low, 6) as low, round(limits.high, 6) as high\n"
+    "from (\n"
+    "    select\n"
+    "        cegdb.share_limits(0.2, 0.2, 0.8, 0.2 / 15, 0.8 / 15, 1 / 15, 0, 0.95)\n"
+    "        as limits\n"
+    ")",
+    "normal_quantile": "select round(cegdb.normal_quantile(0.975), 6) as quantile",
     "situation_paths": "select vertex_id, path from cegdb.situation_paths(1)\n"
     "order by vertex_id limit 3",
 }
-INTERNAL = {"nearest", "ceg_answers", "row_masses", "situation_paths", "alembic_version"}
+INTERNAL = {
+    "nearest", "ceg_answers", "row_masses", "situation_paths", "counted_edges",
+    "known_variables", "agreeing", "path_limits", "share_limits", "normal_quantile",
+    "alembic_version",
+}  # fmt: skip
 
 COLUMNS = """
     select column_name, data_type, comment

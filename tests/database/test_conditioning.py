@@ -811,10 +811,10 @@ def test_the_macros_ask_a_ceg_given_evidence(db: Database) -> None:
         ).fetchone() or (None,)
     assert found == pytest.approx(ceg.given(known).probability(x=1, z=True), rel=1e-12)
     columns, marginals = db.rows("from cegdb.marginals('asked given') order by all")
-    assert [row[-1] for row in marginals] == pytest.approx(
+    assert [row[2] for row in marginals] == pytest.approx(
         saved.marginals().sort_values(["variable", "label"])["probability"].tolist()
     )
-    assert columns == ["variable", "label", "probability"]
+    assert columns == ["variable", "label", "probability", "low", "high", "n"]
     named = "select position, stage from {} order by position_id"
     macro = db.rows(named.format("cegdb.position_probability('asked given')"))[1]
     view = db.rows(named.format("cegdb.positions where ceg = 'asked given'"))[1]
