@@ -4,14 +4,15 @@ The credible interval of a stage takes for granted that its situations have one 
 vector. They were put together because their counts looked alike, so that it is too narrow for
 each of them, and off where chance made the most extreme ones a stage. The intervals here have
 as target the mean of the true probabilities of the situations in a group, weighted by their
-counts. They cover what each of two models says: the counts of the group as one binomial sample
-(the Jeffreys interval), and random effects, in which the situations of the hyperstage vary
-about a common mean as much as their counts do.
+counts. They cover what each of three models says: the counts of the group as one binomial
+sample (the Jeffreys interval); random effects, in which the situations of the hyperstage vary
+about a common mean as much as their counts do; and a mixture, in which each situation belongs
+to any of the groups, as probably as its counts say.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 
 _MOST_CORRELATED: Final = 0.95
 _SAME: Final = 1e-12
+_ROUNDS: Final = 100
+_STEADY: Final = 1e-5
+_MOST_CELLS: Final = 3_000_000
 
 
 def intervals_of_stages(steps: Steps, estimates: Arrays, level: float) -> tuple[Floats, Floats]:
@@ -152,6 +156,17 @@ def robust_intervals(
         below, above = _random_effects(sizes, group, n_groups, level)
         low = np.where(several[:, None], np.minimum(low, below), low)
         high = np.where(several[:, None], np.maximum(high, above), high)
+    if (found := _mixture(sizes, group, n_groups)) is not None:
+        own = found.chance @ found.share
+        spread = found.chance @ found.share**2 - own**2
+        error = found.share * (1 - found.share) / found.size[:, None]
+        centre, variance = _of_groups(found, group, own, spread, error)
+        below, above = (
+            ends[:, 0].reshape(centre.shape)
+            for ends in own_intervals(_equivalent(centre.ravel(), variance.ravel()), level)
+        )
+        low = np.where(several[:, None], np.minimum(low, below), low)
+        high = np.where(several[:, None], np.maximum(high, above), high)
     return np.minimum(low, points), np.maximum(high, points)
 
 
@@ -178,7 +193,83 @@ def robust_means(
         below, above = _random_means(sizes, group, n_groups, worth, level)
         low = np.where(several, np.minimum(low, below), low)
         high = np.where(several, np.maximum(high, above), high)
+    if (found := _mixture(sizes, group, n_groups)) is not None:
+        mean = found.share @ worth
+        own = found.chance @ mean
+        spread = found.chance @ mean**2 - own**2
+        error = (found.share @ worth**2 - mean**2) / found.size
+        centre, variance = _of_groups(found, group, own, spread, error)
+        below, above = (
+            ends[:, 0] for ends in own_intervals(_equivalent(centre, variance), level)
+        )
+        low = np.where(several, np.minimum(low, below), low)
+        high = np.where(several, np.maximum(high, above), high)
     return np.minimum(low, points), np.maximum(high, points)
+
+
+class _Mixture(NamedTuple):
+    """Components, one for each group: shares, rows, and the part each has of each situation.
+
+    ``weight`` is what each situation has of the rows of its group.
+    """
+
+    share: Floats
+    size: Floats
+    chance: Floats
+    weight: Floats
+
+
+def _mixture(sizes: Floats, group: NDArray[np.int64], n_groups: int) -> _Mixture | None:
+    """Return the mixture of as many components as groups that fits best, from these on.
+
+    Where groups overlap, those whose counts look most extreme were put together, which the
+    counts of a group do not show, but the probabilities of belonging to the others do. There is
+    none for groups of one situation each, and for very many situations and groups.
+    """
+    n_labels = sizes.shape[1]
+    if not 1 < n_groups < len(sizes) or len(sizes) * n_groups * n_labels > _MOST_CELLS:
+        return None
+
+    def shares(counts: Floats) -> Floats:
+        found: Floats = (counts + 0.5 / n_labels) / (counts.sum(axis=1, keepdims=True) + 0.5)
+        return found
+
+    share = shares(sum_by(group, sizes, n_groups))
+    part = np.bincount(group, minlength=n_groups) / len(sizes)
+    for _ in range(_ROUNDS):
+        fit = sizes @ np.log(share).T + np.log(np.maximum(part, 1e-300))
+        chance = np.exp(fit - fit.max(axis=1, keepdims=True))
+        chance /= chance.sum(axis=1, keepdims=True)
+        part, counts, before = chance.mean(axis=0), chance.T @ sizes, share
+        share = shares(counts)
+        if np.abs(share - before).max() < _STEADY:
+            break
+    n = sizes.sum(axis=1)
+    of_group = np.bincount(group, n, n_groups)[group]
+    weight = np.divide(n, of_group, out=np.zeros_like(n), where=of_group > 0)
+    return _Mixture(share, counts.sum(axis=1) + 0.5, chance, weight)
+
+
+def _of_groups(
+    found: _Mixture, group: NDArray[np.int64], own: Floats, spread: Floats, error: Floats
+) -> tuple[Floats, Floats]:
+    """Return mean and variance of groups from those of situations and of components."""
+    n_groups = len(found.size)
+    if own.ndim == 1:
+        centre, variance = _of_groups(
+            found, group, own[:, None], spread[:, None], error[:, None]
+        )
+        return centre[:, 0], variance[:, 0]
+    weight = found.weight[:, None]
+    load = sum_by(group, weight * found.chance, n_groups)
+    variance = sum_by(group, weight**2 * spread, n_groups) + load**2 @ error
+    return sum_by(group, weight * own, n_groups), variance
+
+
+def _equivalent(mean: Floats, variance: Floats) -> Floats:
+    """Return the counts of which a share has that mean and variance, shape (means, 2)."""
+    size = np.minimum(mean * (1 - mean) / np.maximum(variance, 1e-300), 1e15)
+    return _shares(mean, size)
 
 
 def _own_means(counts: Floats, worth: Floats, level: float) -> tuple[Floats, Floats]:

@@ -12,7 +12,8 @@ situations of equally many rows. Their true probabilities are
 - spread: one vector each, which varies by half, one or two standard errors.
 
 The common vector is drawn from a Dirichlet distribution of 2 for each answer, kept from 0 by a
-twentieth. With ``--weights`` rows count 0.7 each, as effective counts of a weighted survey do.
+twentieth. With ``--weights`` half of the rows, drawn at random, weigh seven times as much as
+the others, and counts are the effective ones (Kish) of each situation.
 
 With ``--points new`` it draws situations with a correlation, and prints how often the interval
 of one that nobody reached contains its true share. Else it prints three Markdown tables: how
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 LEVEL: Final = 0.95
+UNIT: Final = 1e-6
 KINDS: Final = ("alike", "two groups", "close groups", "many groups", "spread")
 POINTS: Final = {
     "small": [(2, 15, 2), (5, 15, 2), (20, 15, 2), (20, 150, 2), (20, 50, 3)],
@@ -59,6 +61,9 @@ POINTS: Final = {
         (200, 5, 2),
         (200, 50, 2),
         (200, 500, 2),
+        (200, 5_000, 2),
+        (200, 50, 3),
+        (200, 50, 5),
     ],
 }
 NEW_POINTS: Final = (
@@ -89,7 +94,7 @@ CANDIDATES: Final = (
 )
 
 
-def truth(kind: str, n: int, rows: int, labels: int, random: np.random.Generator) -> Floats:
+def truth(kind: str, n: int, rows: float, labels: int, random: np.random.Generator) -> Floats:
     """Return the true probabilities, shape (situations, labels)."""
 
     def vectors(count: int) -> Floats:
@@ -112,6 +117,16 @@ def truth(kind: str, n: int, rows: int, labels: int, random: np.random.Generator
     moved = np.clip(first + np.clip(step, -0.95 * first, 0.95 * (1 - first)), 0.001, 0.999)
     rest = common[:, 1:] * ((1 - moved) / (1 - first))[:, None]
     return np.column_stack((moved, rest))
+
+
+def effective(counts: NDArray[np.int64], random: np.random.Generator) -> NDArray[np.int64]:
+    """Return effective counts, in units, if some rows weigh 0.25 and the others 1.75."""
+    heavy = random.binomial(counts, 0.5)
+    weight = 0.25 * (counts - heavy) + 1.75 * heavy
+    squares = 0.25**2 * (counts - heavy) + 1.75**2 * heavy
+    factor = weight.sum(axis=1, keepdims=True) / squares.sum(axis=1, keepdims=True)
+    units: NDArray[np.int64] = np.rint(weight * factor / UNIT).astype(np.int64)
+    return units
 
 
 def stages_of(
@@ -265,7 +280,9 @@ def main() -> None:
     if arguments.points == "new":
         new_situations(arguments.sets)
         return
-    unit = 0.7 if arguments.weights else 1.0
+    unit = UNIT if arguments.weights else 1.0
+    # The design effect of these weights: 1 and the square of their coefficient of variation.
+    effect = 1.5625 if arguments.weights else 1.0
     started = time.perf_counter()
     found, estimated, covered = [], [], []
     candidates = [one for one in CANDIDATES if one.name in arguments.candidates]
@@ -274,8 +291,10 @@ def main() -> None:
         for index, kind in enumerate(KINDS):
             random = np.random.default_rng([n, rows, labels, index])
             for _ in range(arguments.sets * (1 if kind == "alike" else 2)):
-                true = truth(kind, n, rows, labels, random)
+                true = truth(kind, n, rows / effect, labels, random)
                 counts = np.array([random.multinomial(rows, p) for p in true])
+                if arguments.weights:
+                    counts = effective(counts, random)
                 for one in candidates:
                     group, posterior = stages_of(counts, one, unit)
                     tallies[one, kind].add(kind, true, counts * unit, group, posterior)

@@ -256,16 +256,21 @@ def respondents(tree: Tree, evidence: dict[str, str]) -> int:
     )
 
 
-def without_other(parts: Iterable[tuple[float, float, bool]]) -> tuple[float, float]:
+def without_other(
+    tree: Tree, parts: Iterable[tuple[float, float, bool]]
+) -> tuple[float, float]:
     """Return limits where only what has the event is told apart from all else.
 
-    Each part has a probability, that over its rows, and whether nobody answered above it.
+    Each part has a probability, that over its rows, and whether nobody answered above it. All
+    else has the largest rate of these, and at least that of the root.
     """
     found = list(parts)
     event = sum(chance for chance, _, is_open in found if not is_open)
     spread = sum(chance * rate for chance, rate, is_open in found if not is_open)
     opened = sum(chance for chance, _, is_open in found if is_open)
-    rate, other = max(rate for _, rate, _ in found), max(1 - event - opened, 0)
+    total = sum(size for *_, size in tree.children[0])
+    rates = [rate for _, rate, _ in found] + [1 / total if total else 0.0]
+    rate, other = max(rates), max(1 - event - opened, 0)
     return share_limits(Sums(event, other, spread, other * rate, rate, opened), 0.95)
 
 
@@ -367,7 +372,7 @@ def check_paths(db: Database, tree: Tree, call: str) -> None:
         for label in row.labels:
             (child,) = [c for c, _, x, _ in tree.children[way[-1]] if x == label]
             way.append(child)
-        check_limits(row, without_other([tree.part(way)]))
+        check_limits(row, without_other(tree, [tree.part(way)]))
         assert row.n == tree.n[0]
 
 
@@ -389,7 +394,7 @@ def check_positions(db: Database, tree: Tree) -> None:
             while way[0] != 0:
                 way.insert(0, parent[way[0]])
             parts.append(tree.part(way))
-        check_limits(row, without_other(parts))
+        check_limits(row, without_other(tree, parts))
 
 
 def agrees(row: dict[str, Any], known: dict[str, str]) -> bool:

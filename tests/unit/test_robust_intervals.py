@@ -99,6 +99,45 @@ def test_intervals_cover_the_truth_where_stages_are_learnt(spread: float) -> Non
     assert np.mean(given) < 0.8
 
 
+def halves(random: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Draw 200 situations of five rows, with shares of 0.1 or 0.85, and group like counts."""
+    true = np.where(np.arange(200) < 100, 0.1, 0.85)
+    x = random.binomial(5, true)
+    group = np.searchsorted([2, 4], x, side="right")
+    return true, np.column_stack((x, 5 - x)).astype(float), group
+
+
+def test_intervals_cover_where_groups_overlap() -> None:
+    """Of those with two or three of five, half have 0.1 and half 0.85: none has their share."""
+    random = np.random.default_rng(2)
+    missed_alone = missed = missed_mean = 0
+    for _ in range(60):
+        true, sizes, group = halves(random)
+        counts = np.array([sizes[group == g].sum(axis=0) for g in range(3)])
+        points = counts / counts.sum(axis=1, keepdims=True)
+        target = np.array([true[group == g].mean() for g in range(3)])
+        low, high = robust_intervals(sizes, group, points, 0.95)
+        missed += int(((low[:, 0] > target) | (target > high[:, 0])).sum())
+        low, high = robust_means(sizes, group, np.array([1.0, 0.0]), points[:, 0], 0.95)
+        missed_mean += int(((low > target) | (target > high)).sum())
+        low, high = own_intervals(counts, 0.95)
+        missed_alone += int(((low[:, 0] > target) | (target > high[:, 0])).sum())
+    assert missed_alone > 0.2 * 180
+    assert missed < 0.08 * 180
+    assert missed_mean < 0.08 * 180
+
+
+def test_groups_far_apart_have_the_intervals_of_their_rows() -> None:
+    sizes = np.array([[10.0, 990], [12, 988], [900, 100], [905, 95], [895, 105]])
+    group = np.array([0, 0, 1, 1, 1])
+    counts = np.array([sizes[group == g].sum(axis=0) for g in range(2)])
+    points = counts / counts.sum(axis=1, keepdims=True)
+    low, high = robust_intervals(sizes, group, points, 0.95)
+    own_low, own_high = own_intervals(counts, 0.95)
+    assert low == pytest.approx(own_low, rel=0.03)
+    assert high == pytest.approx(own_high, rel=0.03)
+
+
 def test_the_interval_of_a_mean_is_that_of_rows_that_vary_as_much() -> None:
     sizes, worth = np.array([[5.0, 9.0, 6.0], [0.0, 15.0, 0.0]]), np.array([0, 0.25, 1])
     mean, n = sizes[0] @ worth / 20, 20

@@ -5,11 +5,16 @@ with recursive cegdb_way as (
     select
         t.vertex_id,
         cast(1 as double) as chance,
-        cast(0 as double) as rate,
+        coalesce(f.rate, 0) as rate,
         t.effect,
         t.is_decided,
         t.is_answered
     from query_table(tree) as t
+    cross join (
+        select max(1 / e.total) as rate
+        from query_table(tree) as e
+        where e.parent_id = 0 and e.total > 0
+    ) as f
     where t.parent_id is null
     union all
     select
