@@ -556,7 +556,10 @@ def learnable(draw: Callable[..., Any]) -> Case:
     sample = draw(staged_trees(jumps=draw(st.booleans()), cross_variables=draw(st.booleans())))
     rows = [(row, draw(examples([n, n, 1, 2, 7 * n, 40]))) for row, n in sample.rows]
     none: list[Any] = []
-    options = {"blank": "structural", "add_paths": none, "impossible": none}
+    zeros = draw(examples(["none", "auto"]))
+    options = {
+        "blank": "structural", "sampling_zeros": zeros, "add_paths": none, "impossible": none
+    }  # fmt: skip
     return Case(SurveyTable(rows, sample.order), sample.order, options)
 
 
