@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections import defaultdict
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,6 +16,7 @@ from database_template import (
     make_demo,
     remove_template,
 )
+from hypothesis import currently_in_test_context
 from ingest_helpers import trace
 
 import cegdb
@@ -164,9 +166,15 @@ def piled_db(checked_database: Database, request: pytest.FixtureRequest) -> Iter
 
 @pytest.fixture(scope="session")
 def sound() -> Callable[[Database], None]:
-    """Give a function that asserts that no invariant of a database is violated."""
+    """Give a function that asserts that no invariant of a database is violated.
+
+    Of random examples every second one is checked: that takes a third of the time of a test.
+    """
+    examples = count()
 
     def assert_sound(database: Database) -> None:
+        if currently_in_test_context() and next(examples) % 2:
+            return
         assert database.check() == []
 
     return assert_sound
