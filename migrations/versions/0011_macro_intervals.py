@@ -1,4 +1,4 @@
-"""Intervals of the answers that macros give, and of the views that show them."""
+"""Intervals of the answers that macros give, of the views that show them, and with weights."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ branch_labels = None
 depends_on = None
 
 SQL = Path(__file__).parents[1] / "sql"
+STAGED_EDGES = SQL / "0010_own_intervals" / "views" / "020_staged_edges.sql"
 VIEWS = ("position_probability", "marginals", "most_probable_paths")
 MADE = ("path_limits", "known_variables", "agreeing", "counted_edges")
 MADE_SCALAR = ("share_limits", "normal_quantile")
@@ -45,6 +46,8 @@ def downgrade() -> None:
         _run(f"drop macro table cegdb.{macro}")
     for macro in MADE_SCALAR:
         _run(f"drop macro cegdb.{macro}")
+    _run("drop view cegdb.staged_edges")
+    _run(STAGED_EDGES.read_text(encoding="utf-8"))
     for file in FORMER:
         _run((SQL / "0001_first" / "views" / file).read_text(encoding="utf-8"))
 

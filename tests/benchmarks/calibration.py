@@ -15,7 +15,8 @@ The common vector is drawn from a Dirichlet distribution of 2 for each answer, k
 twentieth. With ``--weights`` half of the rows, drawn at random, weigh seven times as much as
 the others, and counts are the effective ones (Kish) of each situation.
 
-With ``--points new`` it draws situations with a correlation, and prints how often the interval
+With ``--points bound`` it prints how often any test of 5 % can tell two groups apart. With
+``--points new`` it draws situations with a correlation, and prints how often the interval
 of one that nobody reached contains its true share. Else it prints three Markdown tables: how
 stages are found; how probabilities are estimated; and how often intervals of 95 % cover the
 truth, with their mean width in standard errors of a situation.
@@ -25,10 +26,11 @@ from __future__ import annotations
 
 import argparse
 import time
+from itertools import combinations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
-from scipy.special import betaincinv
+from scipy.special import betaincinv, logsumexp
 from scipy.stats import beta
 
 from cegdb.clustering import Hyperstage, Plan, agglomerate, learn
@@ -263,6 +265,62 @@ def new_situations(n_sets: int) -> None:
         )
 
 
+def _drawn(vectors: Floats, rows: int, random: np.random.Generator) -> Floats:
+    """Return the counts of 1,000 data sets, one a row."""
+    counts = [random.multinomial(rows, one, size=1_000) for one in vectors]
+    return np.stack(counts, axis=1).reshape(1_000, -1).astype(float)
+
+
+def _fit(counts: Floats, cases: list[Floats]) -> Floats:
+    """Return the log likelihood of each data set if each of the cases is as probable."""
+    each = counts @ np.log(np.array(cases).reshape(len(cases), -1)).T
+    return np.asarray(logsumexp(each, axis=1) - np.log(len(cases)))
+
+
+def bound(n: int, rows: int, labels: int, random: np.random.Generator, n_sets: int) -> float:
+    """Return the largest power, on average over true vectors, of a test of 5 % for two groups.
+
+    The test knows both vectors, but neither which situations have which nor which answer
+    differs, as no test does that treats all alike: it is the likelihood ratio of Neyman and
+    Pearson for the mixture of all these cases against the mean of both vectors.
+    """
+    halves = [np.isin(np.arange(n), one) for one in combinations(range(n), n // 2)]
+    power = []
+    for _ in range(n_sets):
+        true = truth("two groups", n, rows, labels, random)
+        null = np.repeat(true.mean(axis=0, keepdims=True), n, axis=0)
+        cases = [
+            np.roll(np.where(half[:, None], true[0], true[-1]), shift, axis=1)
+            for half in halves
+            for shift in range(labels)
+        ]
+        nulls = [np.roll(null, shift, axis=1) for shift in range(labels)]
+
+        at_null, found = (
+            _fit(counts, cases) - _fit(counts, nulls)
+            for counts in (_drawn(null, rows, random), _drawn(true, rows, random))
+        )
+        at_null = np.sort(at_null)
+        # Ties are broken at random, so that the level is reached.
+        cut = at_null[-50]
+        above, at = (at_null > cut + 1e-9).sum(), (np.abs(at_null - cut) <= 1e-9).sum()
+        part = (50 - above) / at
+        ties = np.abs(found - cut) <= 1e-9
+        power.append(float((found > cut + 1e-9).mean() + part * ties.mean()))
+    return float(np.mean(power))
+
+
+def bounds(n_sets: int) -> None:
+    """Print the largest power of tests at points of few situations."""
+    random = np.random.default_rng(5)
+    print("| situations | rows each | answers | at most |")
+    print("| ---: | ---: | ---: | ---: |")
+    for n, rows, labels in POINTS["grid"]:
+        if n < 20 and rows <= 500:
+            most = 100 * bound(n, rows, labels, random, n_sets)
+            print(f"| {n} | {rows:,} | {labels} | {most:.0f} |", flush=True)
+
+
 def main() -> None:
     """Run the simulation and print its tables."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -274,11 +332,14 @@ def main() -> None:
     )
     names = [one.name for one in CANDIDATES]
     parser.add_argument("--candidates", nargs="*", default=names, choices=names)
-    parser.add_argument("--points", choices=[*POINTS, "new"], default="small")
+    parser.add_argument("--points", choices=[*POINTS, "new", "bound"], default="small")
     parser.add_argument("--weights", action="store_true", help="use effective counts")
     arguments = parser.parse_args()
     if arguments.points == "new":
         new_situations(arguments.sets)
+        return
+    if arguments.points == "bound":
+        bounds(arguments.sets)
         return
     unit = UNIT if arguments.weights else 1.0
     # The design effect of these weights: 1 and the square of their coefficient of variation.

@@ -447,6 +447,27 @@ def test_limits_are_those_of_the_rows_that_agree(
         assert one.n == total
 
 
+@pytest.mark.parametrize("weighting", ["none", "situation", "total", "global"])
+@pytest.mark.parametrize("deff", [None, 2.5])
+def test_edges_of_situations_have_the_limits_of_what_their_rows_count(
+    db: Database, weighting: str, deff: float | None
+) -> None:
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame({"x": rng.integers(0, 3, 300), "y": rng.random(300) < 0.3})
+    frame["weight"] = np.round(rng.exponential(size=300) + 0.1, 3)
+    settings: dict[str, Any] = {"weighting": weighting} | ({"deff": deff} if deff else {})
+    survey = db.ingest(frame, name="it", weight="weight", replace=True)
+    staged = survey.event_tree().set_stages({}, **settings)
+    tree = Tree(db, staged.tree.name, settings)
+    rows = db.sql("from cegdb.staged_edges where staging = 'it'")
+    assert len(rows) == 9
+    for row in rows.itertuples():
+        sizes = {child: size for child, _, _, size in tree.children[row.parent_id]}
+        total = sum(sizes.values())
+        right = wilson(sizes[row.child_id] / total, total / (deff or 1), 0.95)
+        check_limits(row, right)
+
+
 def test_nobody_is_no_certainty(db: Database) -> None:
     """15 of 15 have y = b after x = 1: of y = a at most 18 % are possible."""
     rows = "select i % 2 as x, if(i % 2 = 0, i // 2 % 2, 1) as y from range(30) as t(i)"
