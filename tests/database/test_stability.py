@@ -726,6 +726,7 @@ def test_edges_of_a_staged_tree_have_the_interval_of_their_own_situation(
     random = np.random.default_rng(5)
     frame = pd.DataFrame(random.integers(3, size=(300, 4)), columns=ODD_NAMES).astype(str)
     frame["w"] = random.choice([1, 2, 5], 300)
+    counted = pd.Series(1.0, index=frame.index) if weighting == "none" else frame["w"]
     effects = dict(zip(ODD_NAMES, [1.5, 2.0, 1.0, 3.0], strict=True))
     tree = db.ingest(frame, weight="w").event_tree()
     staged = tree.learn_stages(weighting=weighting, deff=effects)
@@ -737,14 +738,14 @@ def test_edges_of_a_staged_tree_have_the_interval_of_their_own_situation(
         held = frame
         for name, label in zip(ODD_NAMES, labels[parent], strict=False):
             held = held[held[name] == label]
-        total, squares = float(held["w"].sum()), float((held["w"] ** 2).sum())
-        size = len(held) if weighting == "none" else total**2 / max(squares, 1)
-        size /= effects[variable]
+        weight = counted[held.index]
+        total, squares = float(weight.sum()), float((weight**2).sum())
+        size = total**2 / max(squares, 1) / effects[variable]
         for row in group.itertuples():
             if not len(held):
                 assert (row.low, row.high) == (0, 1) or paths.loc[parent, "n"] == 0
                 continue
-            share = float(held["w"][held[variable] == row.label].sum()) / total
+            share = float(weight[held[variable] == row.label].sum()) / total
             centre = (share + Z2 / (2 * size)) / (1 + Z2 / size)
             half = (Z2 * share * (1 - share) / size + (Z2 / (2 * size)) ** 2) ** 0.5
             half /= 1 + Z2 / size
