@@ -510,6 +510,20 @@ def test_a_level_may_be_chosen_and_left_out(db: Database) -> None:
     assert python["high_x"].to_numpy() == pytest.approx(python["high_y"].to_numpy(), abs=0.001)
 
 
+@pytest.mark.parametrize("level", [95, 1, 0, -0.5])
+def test_a_level_that_is_none_is_refused(db: Database, level: float) -> None:
+    db.demo("chds", replace=True)
+    db.sql("create or replace table people as select 'High' as Social, 'Yes' as Admission")
+    for call in (
+        f"paths('chds', level := {level})",
+        f"marginals('chds', level := {level})",
+        f"position_probability('chds', level := {level})",
+        f"conditional_probability('chds', 'people', ['Admission'], level := {level})",
+    ):
+        with pytest.raises(cegdb.CegdbError, match="level must lie between 0 and 1, not"):
+            db.sql(f"from cegdb.{call}")
+
+
 def test_views_have_the_limits_of_their_macros(db: Database) -> None:
     db.demo("chds", replace=True)
     for view, more in (

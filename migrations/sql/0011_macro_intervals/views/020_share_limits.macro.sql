@@ -6,6 +6,8 @@ create macro cegdb.share_limits(
 ) as
 case
     when level is null then null
+    when level <= 0 or level >= 1
+        then error('level must lie between 0 and 1, not ' || level || chr(10) || 'hint: level := 0.95')
     when event + other <= 0 then struct_pack(low := 0, high := 1)
     else [
         [
