@@ -447,6 +447,7 @@ def test_limits_are_those_of_the_rows_that_agree(
         assert one.n == total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighting", ["none", "situation", "total", "global"])
 @pytest.mark.parametrize("deff", [None, 2.5])
 def test_edges_of_situations_have_the_limits_of_what_their_rows_count(
@@ -510,6 +511,7 @@ def test_a_level_may_be_chosen_and_left_out(db: Database) -> None:
     assert python["high_x"].to_numpy() == pytest.approx(python["high_y"].to_numpy(), abs=0.001)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", [95, 1, 0, -0.5])
 def test_a_level_that_is_none_is_refused(db: Database, level: float) -> None:
     db.demo("chds", replace=True)
