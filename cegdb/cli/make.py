@@ -115,7 +115,7 @@ def demo(
         here = f"where ceg = '{survey}'"
         edges = "select source, label, target, n, probability, low, high from cegdb.ceg_edges"
         members = "select situation, path, stage, n from cegdb.situation_positions"
-        paths = f"select path, probability from cegdb.paths('{survey}')"  # noqa: S608
+        paths = f"select path, probability, low, high, n from cegdb.paths('{survey}')"  # noqa: S608
         for sql in (
             f"{edges} {here} order by source_id, label_id",
             f"{members} {here} and position = 'w3'",

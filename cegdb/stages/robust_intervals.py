@@ -12,7 +12,7 @@ to any of the groups, as probably as its counts say.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -33,6 +33,7 @@ _SAME: Final = 1e-12
 _ROUNDS: Final = 100
 _STEADY: Final = 1e-5
 _MOST_CELLS: Final = 3_000_000
+_LARGE: Final = 1e15
 
 
 def intervals_of_stages(steps: Steps, estimates: Arrays, level: float) -> tuple[Floats, Floats]:
@@ -153,20 +154,12 @@ def robust_intervals(
     low, high = own_intervals(counts, level)
     several = np.bincount(group, minlength=n_groups) > 1
     if several.any():
-        below, above = _random_effects(sizes, group, n_groups, level)
-        low = np.where(several[:, None], np.minimum(low, below), low)
-        high = np.where(several[:, None], np.maximum(high, above), high)
-    if (found := _mixture(sizes, group, n_groups)) is not None:
-        own = found.chance @ found.share
-        spread = found.chance @ found.share**2 - own**2
-        error = found.share * (1 - found.share) / found.size[:, None]
-        centre, variance = _of_groups(found, group, own, spread, error)
-        below, above = (
-            ends[:, 0].reshape(centre.shape)
-            for ends in own_intervals(_equivalent(centre.ravel(), variance.ravel()), level)
-        )
-        low = np.where(several[:, None], np.minimum(low, below), low)
-        high = np.where(several[:, None], np.maximum(high, above), high)
+        for below, above in (
+            _random_effects(sizes, group, n_groups, level),
+            _mixture(sizes, group, n_groups, np.eye(sizes.shape[1]), level),
+        ):
+            low = np.where(several[:, None], np.minimum(low, below), low)
+            high = np.where(several[:, None], np.maximum(high, above), high)
     return np.minimum(low, points), np.maximum(high, points)
 
 
@@ -190,45 +183,29 @@ def robust_means(
     low, high = _own_means(sum_by(group, sizes, n_groups), worth, level)
     several = np.bincount(group, minlength=n_groups) > 1
     if several.any():
-        below, above = _random_means(sizes, group, n_groups, worth, level)
-        low = np.where(several, np.minimum(low, below), low)
-        high = np.where(several, np.maximum(high, above), high)
-    if (found := _mixture(sizes, group, n_groups)) is not None:
-        mean = found.share @ worth
-        own = found.chance @ mean
-        spread = found.chance @ mean**2 - own**2
-        error = (found.share @ worth**2 - mean**2) / found.size
-        centre, variance = _of_groups(found, group, own, spread, error)
-        below, above = (
-            ends[:, 0] for ends in own_intervals(_equivalent(centre, variance), level)
-        )
-        low = np.where(several, np.minimum(low, below), low)
-        high = np.where(several, np.maximum(high, above), high)
+        mixed = _mixture(sizes, group, n_groups, worth[:, None], level)
+        for below, above in (
+            _random_means(sizes, group, n_groups, worth, level),
+            (mixed[0][:, 0], mixed[1][:, 0]),
+        ):
+            low = np.where(several, np.minimum(low, below), low)
+            high = np.where(several, np.maximum(high, above), high)
     return np.minimum(low, points), np.maximum(high, points)
 
 
-class _Mixture(NamedTuple):
-    """Components, one for each group: shares, rows, and the part each has of each situation.
+def _mixture(
+    sizes: Floats, group: NDArray[np.int64], n_groups: int, worth: Floats, level: float
+) -> tuple[Floats, Floats]:
+    """Return intervals of means of groups in a mixture of as many components as groups.
 
-    ``weight`` is what each situation has of the rows of its group.
+    ``worth`` has a row for each label and a column for each mean. Where groups overlap, those
+    whose counts look most extreme were put together, which the counts of a group do not show,
+    but the probabilities of belonging to the others do. Of very many situations and groups,
+    and where there is one group only, nothing is added: the intervals are empty.
     """
-
-    share: Floats
-    size: Floats
-    chance: Floats
-    weight: Floats
-
-
-def _mixture(sizes: Floats, group: NDArray[np.int64], n_groups: int) -> _Mixture | None:
-    """Return the mixture of as many components as groups that fits best, from these on.
-
-    Where groups overlap, those whose counts look most extreme were put together, which the
-    counts of a group do not show, but the probabilities of belonging to the others do. There is
-    none for groups of one situation each, and for very many situations and groups.
-    """
-    n_labels = sizes.shape[1]
-    if not 1 < n_groups < len(sizes) or len(sizes) * n_groups * n_labels > _MOST_CELLS:
-        return None
+    n_labels, shape = sizes.shape[1], (n_groups, worth.shape[1])
+    if n_groups == 1 or len(sizes) * n_groups * n_labels > _MOST_CELLS:
+        return np.ones(shape), np.zeros(shape)
 
     def shares(counts: Floats) -> Floats:
         found: Floats = (counts + 0.5 / n_labels) / (counts.sum(axis=1, keepdims=True) + 0.5)
@@ -246,30 +223,18 @@ def _mixture(sizes: Floats, group: NDArray[np.int64], n_groups: int) -> _Mixture
             break
     n = sizes.sum(axis=1)
     of_group = np.bincount(group, n, n_groups)[group]
-    weight = np.divide(n, of_group, out=np.zeros_like(n), where=of_group > 0)
-    return _Mixture(share, counts.sum(axis=1) + 0.5, chance, weight)
-
-
-def _of_groups(
-    found: _Mixture, group: NDArray[np.int64], own: Floats, spread: Floats, error: Floats
-) -> tuple[Floats, Floats]:
-    """Return mean and variance of groups from those of situations and of components."""
-    n_groups = len(found.size)
-    if own.ndim == 1:
-        centre, variance = _of_groups(
-            found, group, own[:, None], spread[:, None], error[:, None]
-        )
-        return centre[:, 0], variance[:, 0]
-    weight = found.weight[:, None]
-    load = sum_by(group, weight * found.chance, n_groups)
-    variance = sum_by(group, weight**2 * spread, n_groups) + load**2 @ error
-    return sum_by(group, weight * own, n_groups), variance
-
-
-def _equivalent(mean: Floats, variance: Floats) -> Floats:
-    """Return the counts of which a share has that mean and variance, shape (means, 2)."""
-    size = np.minimum(mean * (1 - mean) / np.maximum(variance, 1e-300), 1e15)
-    return _shares(mean, size)
+    weight = np.divide(n, of_group, out=np.zeros_like(n), where=of_group > 0)[:, None]
+    # Situations vary by the component they belong to, and components by the rows they have.
+    component = share @ worth
+    own = chance @ component
+    spread = chance @ component**2 - own**2
+    error = (share @ worth**2 - component**2) / (counts.sum(axis=1, keepdims=True) + 0.5)
+    centre = sum_by(group, weight * own, n_groups)
+    variance = sum_by(group, weight**2 * spread, n_groups)
+    variance += sum_by(group, weight * chance, n_groups) ** 2 @ error
+    size = np.minimum(centre * (1 - centre) / np.maximum(variance, 1e-300), _LARGE)
+    low, high = own_intervals(_shares(centre.ravel(), size.ravel()), level)
+    return low[:, 0].reshape(shape), high[:, 0].reshape(shape)
 
 
 def _own_means(counts: Floats, worth: Floats, level: float) -> tuple[Floats, Floats]:

@@ -8,7 +8,8 @@ are a quarter as large for those with a1.
 
 Prints a Markdown table: per answer, the share of surveys whose interval of 95 % contains the
 true probability, and its mean width, for the macros and for Python. Edges of positions are
-those of ``cegdb.ceg_edges``; their truth is the mean of the situations, weighted as their rows.
+those of ``cegdb.ceg_edges``; their truth is the mean of the situations, weighted by the
+(effective) rows that answered there, as stages and positions pool them.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ P_B = 0.6
 P_C = {("a0",): 0.1, ("a1", "b0"): 0.35, ("a1", "b1"): 0.8}
 P_D = {"c0": 0.25, "c1": 0.55}
 LIGHT, HEAVY = 0.4, 1.6
+KINDS = ("complete", "stops", "weights", "weights, stops")
 
 
 def survey(kind: str, n: int, random: np.random.Generator) -> pd.DataFrame:
@@ -128,11 +130,23 @@ def share(variable: str, labels: list[str]) -> float:
 
 def edges(db: cegdb.Database) -> list[tuple[bool, float]]:
     """Return of each edge of a position of several situations whether it covers, and width."""
-    situations = db.sql(
-        "select p.position, s.variable, s.labels, coalesce(s.weight, s.n) as size "
-        "from cegdb.situation_positions as p inner join cegdb.situations as s "
-        "on p.vertex_id = s.vertex_id where p.ceg = 'it' and s.tree = 'it'"
-    )
+    situations = db.sql("""
+        select
+            p.position,
+            s.variable,
+            s.labels,
+            coalesce(
+                cast(sum(e.weight) as double) ** 2 / cast(sum(w.weight_sq) as double), sum(e.n)
+            ) as size
+        from cegdb.situation_positions as p
+        inner join cegdb.situations as s on p.vertex_id = s.vertex_id
+        inner join cegdb.event_tree as t on s.tree = t.name
+        inner join cegdb.edge as e on t.tree_id = e.tree_id and s.vertex_id = e.parent_id
+        left join cegdb.vertex_weight as w
+            on t.tree_id = w.tree_id and e.child_id = w.vertex_id
+        where p.ceg = 'it' and s.tree = 'it'
+        group by p.position, s.variable, s.labels
+    """)
     limits = db.sql("select source, label, low, high from cegdb.ceg_edges where ceg = 'it'")
     found = []
     for position, group in situations.groupby("position"):
@@ -153,10 +167,12 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sets", type=int, default=200)
-    sets = parser.parse_args().sets
+    parser.add_argument("--kinds", nargs="*", default=KINDS, choices=KINDS)
+    arguments = parser.parse_args()
+    sets = arguments.sets
     print("| survey | n | answer | macros | width | Python | width |")
     print("| --- | ---: | --- | ---: | ---: | ---: | ---: |", flush=True)
-    for kind in ("complete", "stops", "weights", "weights, stops"):
+    for kind in arguments.kinds:
         settings: dict[str, Any] = {"weighting": "situation"} if "weights" in kind else {}
         for n in (60, 300):
             random = np.random.default_rng([len(kind), n])
